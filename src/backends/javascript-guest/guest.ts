@@ -1,0 +1,607 @@
+/**
+ * The JavaScript guest: runs one program inside a fresh world and speaks the protocol over whatever channel it is given.
+ *
+ * Everything that it needs is captured before the program runs. A program that replaces intrinsics harms itself: no
+ * method, iterator or getter that it can reach takes part in a frame.
+ */
+import * as nodeConsole from "node:console"
+import { createRequire } from "node:module"
+import { Writable } from "node:stream"
+import { StringDecoder } from "node:string_decoder"
+import { format, inspect as show } from "node:util"
+import * as vm from "node:vm"
+import { inspect, type Json, parse, stringify, utf8Bytes } from "../../domain/LosslessJson.ts"
+
+/** How a guest reaches its host. */
+export interface GuestChannel {
+  /** Hands over whole lines at once; they must survive whatever happens next in the guest. */
+  readonly send: (lines: string) => void
+  /** Keeps the guest's event loop alive while calls are open, and lets it end while none is. */
+  readonly hold: (alive: boolean) => void
+}
+
+interface ErrorClass {
+  readonly name: string
+  readonly memberNameProperty: string
+}
+
+interface Namespace {
+  readonly global: string
+  readonly names: ReadonlyArray<string>
+  readonly errorClass?: ErrorClass
+}
+
+/** The host's first frame. The guest trusts its host, so it is not checked again. */
+interface StartFrame {
+  readonly type: "start"
+  readonly program: string
+  readonly columnOffset: number
+  readonly namespaces: ReadonlyArray<Namespace>
+  readonly maxOutputBytes: number
+  readonly maxBindingBytes: number
+  readonly maxConcurrentCalls: number
+}
+
+interface Answer {
+  readonly type: "result" | "error"
+  readonly id: number
+  readonly value: Json
+  readonly message: string
+}
+
+interface Site {
+  readonly line: number
+  readonly column: number
+  readonly name: string
+}
+
+interface Call {
+  readonly global: string
+  readonly name: string
+  readonly errorClass: (new (message: string) => Error) | undefined
+  readonly memberNameProperty: string | undefined
+  readonly sites: ReadonlyArray<Site>
+  readonly args: string
+  readonly resolve: (value: Json) => void
+  readonly reject: (error: unknown) => void
+}
+
+const fileName = "program.ts"
+const mostFrames = 32
+const mostUnsent = 1000
+/** Calls of one turn of the program's event loop that leave one by one; later ones travel together. */
+const callsAtOnce = 8
+/** Characters of calls that travel together at most. */
+const longestOutbox = 65_536
+/** Stack frames looked at for the line of a call. */
+const sitesOfCall = 8
+
+const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, deleteProperty, set } = Reflect
+const { setPrototypeOf, create } = Object
+const { isArray } = Array
+const ErrorConstructor = Error
+const TypeErrorConstructor = TypeError
+const PromiseConstructor = Promise
+const StringConstructor = String
+const captureStackTrace = Error.captureStackTrace
+const promiseThen = Promise.prototype.then
+const indexOf = String.prototype.indexOf
+const slice = String.prototype.slice
+const endsWith = String.prototype.endsWith
+const exec = RegExp.prototype.exec
+const replace = String.prototype.replace
+const mapGet = Map.prototype.get
+const mapSet = Map.prototype.set
+const mapDelete = Map.prototype.delete
+const toText = Function.prototype.call.bind(Object.prototype.toString)
+const Script = vm.Script
+const runInThisContext = vm.Script.prototype.runInThisContext
+const mainContextLoader = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
+const global = globalThis
+const guestProcess = process
+const listenerCount = process.listenerCount
+const emit = process.emit
+
+const bareList = <A>(): Array<A> => setPrototypeOf([], null)
+
+const cause = (error: unknown): error is { readonly code?: unknown; readonly stack?: unknown } =>
+  typeof error === "object" && error !== null
+
+/** Calls a function with V8's own stack formatting and a depth of its choice, and puts back what the program had set. */
+const withStacks = <A>(
+  limit: number,
+  format: ((error: Error, sites: Array<NodeJS.CallSite>) => unknown) | undefined,
+  body: () => A
+): A => {
+  const formatBefore = ErrorConstructor.prepareStackTrace
+  const limitBefore = ErrorConstructor.stackTraceLimit
+  try {
+    set(ErrorConstructor, "prepareStackTrace", format)
+    set(ErrorConstructor, "stackTraceLimit", limit)
+    return body()
+  } finally {
+    set(ErrorConstructor, "prepareStackTrace", formatBefore)
+    set(ErrorConstructor, "stackTraceLimit", limitBefore)
+  }
+}
+
+/** The program's own places of a stack, innermost first. */
+const programSites = (_error: unknown, sites: ReadonlyArray<NodeJS.CallSite>): ReadonlyArray<Site> => {
+  const found = bareList<Site>()
+  let count = 0
+  for (let i = 0; i < sites.length; i++) {
+    const site = sites[i]
+    if (site === undefined || site.getFileName() !== fileName) continue
+    found[count++] = {
+      line: site.getLineNumber() ?? 1,
+      column: site.getColumnNumber() ?? 1,
+      name: site.getFunctionName() ?? ""
+    }
+  }
+  return found
+}
+
+const sitesHere = (below: (...args: Array<never>) => unknown): ReadonlyArray<Site> =>
+  withStacks(sitesOfCall, programSites, () => {
+    const holder: { stack?: unknown } = {}
+    captureStackTrace(holder, below)
+    return isArray(holder.stack) ? holder.stack : []
+  })
+
+const siteText = (site: Site): string =>
+  site.name === ""
+    ? `    at ${fileName}:${site.line}:${site.column}`
+    : `    at ${site.name} (${fileName}:${site.line}:${site.column})`
+
+const frameOfStack = /^\s+at (?:async )?(?:(.*?) )?\(?program\.ts:(\d+):(\d+)\)?$/u
+const headOfSyntaxError = /^program\.ts:(\d+)$/u
+
+const frameText = (line: string, column: string, name: string): string =>
+  `{"line":${line},"column":${column}${name === "" ? "" : `,"name":${stringify(name)}`}}`
+
+/** The text of the line that begins at an index. */
+const lineAt = (text: string, from: number): string => {
+  const end: number = apply(indexOf, text, ["\n", from])
+  return apply(slice, text, [from, end < 0 ? text.length : end])
+}
+
+/** The frames of an error's stack, as JSON. Only the program's lines of V8's own text are read. */
+const framesOf = (error: unknown): string => {
+  let stack: unknown
+  try {
+    stack = withStacks(mostFrames, undefined, () => (cause(error) ? error.stack : undefined))
+  } catch {
+    return "[]"
+  }
+  if (typeof stack !== "string") return "[]"
+  let text = ""
+  let count = 0
+  for (let at = 0; at < stack.length && count < mostFrames;) {
+    const line = lineAt(stack, at)
+    at += line.length + 1
+    const frame: ReadonlyArray<string | undefined> | null = apply(exec, frameOfStack, [line])
+    const head: ReadonlyArray<string | undefined> | null = count > 0 ? null : apply(exec, headOfSyntaxError, [line])
+    if (frame !== null) {
+      text += (count++ === 0 ? "" : ",") + frameText(frame[2] ?? "1", frame[3] ?? "1", frame[1] ?? "")
+    } else if (head !== null) {
+      // V8 shows a syntax error by its line, with carets below.
+      const carets = lineAt(stack, at + lineAt(stack, at).length + 1)
+      const column: number = apply(indexOf, carets, ["^"]) + 1
+      if (column > 0) {
+        text = frameText(head[1] ?? "1", StringConstructor(column), "")
+        count++
+      }
+    }
+  }
+  return `[${text}]`
+}
+
+const importedFrom = / imported from [^\n]*$|\nRequire stack:[^]*$/u
+
+/** `Name: message` of an error as it is now, a thrown string itself, anything else as Node shows it. */
+const messageOf = (thrown: unknown): string => {
+  try {
+    if (typeof thrown === "string") return thrown
+    if (!isError(thrown)) return show(thrown)
+    const { code, message, name } = thrown
+    const title = typeof name === "string" && name !== "" ? name : "Error"
+    let said = typeof message === "string" ? message : show(message)
+    // Node tells from which file of the host it looked for a module.
+    if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") said = apply(replace, said, [importedFrom, ""])
+    return said === "" ? title : `${title}: ${said}`
+  } catch {
+    return "Error: the program threw a value that cannot be shown"
+  }
+}
+
+const isError = (value: unknown): value is Error & { readonly code?: unknown } => {
+  if (typeof value !== "object" || value === null) return false
+  if (toText(value) === "[object Error]") return true
+  for (let prototype = getPrototypeOf(value); prototype !== null; prototype = getPrototypeOf(prototype)) {
+    if (prototype === ErrorConstructor.prototype) return true
+  }
+  return false
+}
+
+/** Texts of what stands behind an error: its causes and the errors it gathers. */
+const detailsOf = (thrown: unknown): string => {
+  let text = ""
+  try {
+    let current = thrown
+    for (let i = 0; i < 5 && isError(current); i++) {
+      const errors = "errors" in current ? current.errors : undefined
+      if (isArray(errors)) {
+        for (let k = 0; k < errors.length && k < 10; k++) text += `${text === "" ? "" : "\n"}- ${messageOf(errors[k])}`
+      }
+      current = current.cause
+      if (current !== undefined) text += `${text === "" ? "" : "\n"}Caused by: ${messageOf(current)}`
+    }
+  } catch {
+    // A cause that cannot be read is not told.
+  }
+  return text
+}
+
+const makeErrorClass = ({ name }: ErrorClass): new (message: string) => Error => {
+  const made = class extends ErrorConstructor {}
+  defineProperty(made, "name", { configurable: true, value: name })
+  defineProperty(made.prototype, "name", { configurable: true, writable: true, value: name })
+  return made
+}
+
+const define = (name: string, value: unknown): void => {
+  deleteProperty(global, name)
+  defineProperty(global, name, { configurable: true, enumerable: true, writable: true, value })
+}
+
+const reject = (error: Error): Promise<never> => PromiseConstructor.reject(error)
+
+/** Starts the guest; the returned function takes the host's lines. */
+export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
+  const { hold, send } = channel
+  let settled = false
+  let maxOutputBytes = 0
+  let maxBindingBytes = 0
+  let maxConcurrentCalls = 1
+  let lastId = 0
+  let open = 0
+  let outbox = ""
+  let burst = 0
+  const calls = new Map<number, Call>()
+  /** Calls that wait for room, in order: a list read from `firstWaiting` on. */
+  let waiting = bareList<Call>()
+  let firstWaiting = 0
+  let waitingEnd = 0
+
+  const log = (stream: "stdout" | "stderr", text: string): void => {
+    if (settled) return
+    flush()
+    send(`{"type":"log","channel":"${stream}","text":${stringify(text)}}\n`)
+  }
+
+  const flush = (): void => {
+    if (outbox === "") return
+    const lines = outbox
+    outbox = ""
+    send(lines)
+  }
+
+  // ---- output
+
+  /** A stream of the program: every write is an entry. */
+  const capture = (stream: "stdout" | "stderr"): Writable => {
+    const decoder = new StringDecoder("utf8")
+    const decode = decoder.write
+    const writable = new Writable({
+      decodeStrings: false,
+      write(chunk: unknown, encoding, done) {
+        const text =
+          typeof chunk === "string" && (encoding === "utf8" || StringConstructor(encoding) === "utf-8")
+            ? chunk
+            : apply(decode, decoder, [typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk])
+        if (text !== "") log(stream, text)
+        done()
+      }
+    })
+    return writable
+  }
+
+  /** What the console writes to: one entry a call, without the newline that the console adds. */
+  const lineSink = (stream: "stdout" | "stderr"): Writable => {
+    const sink = new Writable({ decodeStrings: false })
+    sink.write = (chunk: unknown): boolean => {
+      const text = StringConstructor(chunk)
+      log(stream, apply(endsWith, text, ["\n"]) ? apply(slice, text, [0, -1]) : text)
+      return true
+    }
+    return sink
+  }
+
+  const installOutput = (): void => {
+    const streams = { stdout: capture("stdout"), stderr: capture("stderr") }
+    for (const name of ["stdout", "stderr"] as const) {
+      const stream = streams[name]
+      defineProperty(guestProcess, name, { configurable: true, enumerable: true, get: () => stream })
+    }
+    // Node writes warnings below every stream, into the host's own standard error.
+    guestProcess.removeAllListeners("warning")
+    guestProcess.on("warning", (warning) => log("stderr", messageOf(warning)))
+    defineProperty(guestProcess, "_rawDebug", {
+      configurable: true,
+      value: (...words: ReadonlyArray<unknown>) => log("stderr", apply(format, undefined, words))
+    })
+    const own = new nodeConsole.Console({
+      stdout: lineSink("stdout"),
+      stderr: lineSink("stderr"),
+      colorMode: false,
+      groupIndentation: 2
+    })
+    // The object that the program, `node:console` and every module share keeps its identity.
+    for (const key of ownKeys(own)) {
+      const descriptor = getOwnPropertyDescriptor(own, key)
+      if (typeof key === "string" && typeof descriptor?.value === "function") {
+        defineProperty(console, key, { ...descriptor, configurable: true, writable: true })
+      }
+    }
+  }
+
+  // ---- ends
+
+  const unsentText = (): string => {
+    let text = ""
+    for (let i = firstWaiting; i < waitingEnd && i < firstWaiting + mostUnsent; i++) {
+      const call = waiting[i]
+      if (call === undefined) continue
+      text += `${text === "" ? "" : ","}{"global":${stringify(call.global)},"name":${stringify(call.name)}${placeText(call)}}`
+    }
+    return `"unsent":[${text}]`
+  }
+
+  const settle = (line: string): void => {
+    if (settled) return
+    flush()
+    settled = true
+    send(line)
+  }
+
+  const complete = (value: unknown): void => {
+    if (settled) return
+    try {
+      if (value === undefined) return settle(`{"type":"done",${unsentText()}}\n`)
+      const found = inspect(value, "value", maxOutputBytes)
+      if (found === "oversize") return settle(`{"type":"overflow",${unsentText()}}\n`)
+      if (found !== "lossless") {
+        return settle(`{"type":"invalid","message":${stringify(found.message)},${unsentText()}}\n`)
+      }
+      const text = textOf(value)
+      if (utf8Bytes(text) > maxOutputBytes) return settle(`{"type":"overflow",${unsentText()}}\n`)
+      settle(`{"type":"done","value":${text},${unsentText()}}\n`)
+    } catch (error) {
+      // A proxy's trap threw, or the text is longer than any string may be.
+      fail(error)
+    }
+  }
+
+  const fail = (thrown: unknown): void => {
+    if (settled) return
+    const details = detailsOf(thrown)
+    settle(
+      `{"type":"threw","message":${stringify(messageOf(thrown))},"frames":${framesOf(thrown)}${
+        details === "" ? "" : `,"details":${stringify(details)}`
+      },${unsentText()}}\n`
+    )
+  }
+
+  const installEnds = (): void => {
+    guestProcess.on("unhandledRejection", (reason) => {
+      // A program with a listener of its own has handled it.
+      if (apply(listenerCount, guestProcess, ["unhandledRejection"]) <= 1) fail(reason)
+    })
+    guestProcess.setUncaughtExceptionCaptureCallback((error) => {
+      if (apply(listenerCount, guestProcess, ["uncaughtException"]) > 0) {
+        apply(emit, guestProcess, ["uncaughtException", error, "uncaughtException"])
+      } else {
+        fail(error)
+      }
+    })
+    guestProcess.on("beforeExit", () => {
+      // With a call open or kept back the channel holds the loop; so nothing at all is left.
+      fail(
+        new ErrorConstructor(
+          "nothing left that could resume the program: it awaits something that no timer, call or event will ever settle"
+        )
+      )
+    })
+    guestProcess.on("exit", flush)
+  }
+
+  // ---- calls
+
+  const placeText = (call: Call): string => {
+    const site = call.sites[0]
+    return site === undefined || site.column < 1 ? "" : `,"line":${site.line},"column":${site.column}`
+  }
+
+  const sendCall = (call: Call): void => {
+    const id = ++lastId
+    apply(mapSet, calls, [id, call])
+    if (open++ === 0) hold(true)
+    const line = `{"type":"call","id":${id},"global":${stringify(call.global)},"name":${stringify(call.name)}${placeText(call)},"args":${call.args}}\n`
+    if (burst === 0) apply(promiseThen, settledPromise, [endBurst])
+    // The program may never come back from this turn of its loop, so the first calls of a turn leave at once.
+    if (burst++ < callsAtOnce) return send(line)
+    outbox += line
+    if (outbox.length > longestOutbox) flush()
+  }
+  const endBurst = (): void => {
+    burst = 0
+    flush()
+  }
+  const settledPromise = PromiseConstructor.resolve()
+
+  const rejection = (call: Call, message: string): unknown => {
+    const { errorClass, memberNameProperty, name, sites } = call
+    const error = errorClass === undefined ? new ErrorConstructor(message) : new errorClass(message)
+    if (memberNameProperty !== undefined) {
+      defineProperty(error, memberNameProperty, { configurable: true, enumerable: true, writable: true, value: name })
+    }
+    // The stack of the call itself: the answer came from outside of the program.
+    let stack = message === "" ? error.name : `${error.name}: ${message}`
+    for (let i = 0; i < sites.length; i++) {
+      const site = sites[i]
+      if (site !== undefined) stack += `\n${siteText(site)}`
+    }
+    defineProperty(error, "stack", { configurable: true, writable: true, value: stack })
+    return error
+  }
+
+  const makeBinding = (
+    namespace: Namespace,
+    name: string,
+    errorClass: (new (message: string) => Error) | undefined
+  ): ((...args: ReadonlyArray<unknown>) => Promise<Json>) => {
+    const path = `${namespace.global}.${name}`
+    const call = function (...args: ReadonlyArray<unknown>): Promise<Json> {
+      if (args.length > 1) {
+        return reject(
+          new TypeErrorConstructor(
+            `${path} takes one argument, an object of parameters, but was called with ${args.length} arguments`
+          )
+        )
+      }
+      if (args.length === 1 && args[0] === undefined) {
+        return reject(
+          new TypeErrorConstructor(
+            `${path} was called with undefined as its argument; pass a JSON value, or nothing for {}`
+          )
+        )
+      }
+      let text = "{}"
+      if (args.length === 1) {
+        const value = args[0]
+        const found = inspect(value, "argument", maxBindingBytes)
+        if (found !== "lossless" && found !== "oversize") {
+          return reject(new TypeErrorConstructor(`the argument of ${path} is not lossless JSON: ${found.message}`))
+        }
+        if (found === "lossless") text = textOf(value)
+        if (found === "oversize" || utf8Bytes(text) > maxBindingBytes) {
+          return reject(
+            new ErrorConstructor(`the argument of ${path} exceeds maxBindingBytes (${maxBindingBytes} bytes)`)
+          )
+        }
+      }
+      const sites = sitesHere(call)
+      return new PromiseConstructor<Json>((resolve, rejectCall) => {
+        const made: Call = {
+          global: namespace.global,
+          name,
+          errorClass,
+          memberNameProperty: namespace.errorClass?.memberNameProperty,
+          sites,
+          args: text,
+          resolve,
+          reject: rejectCall
+        }
+        if (open < maxConcurrentCalls) sendCall(made)
+        else waiting[waitingEnd++] = made
+      })
+    }
+    defineProperty(call, "name", { configurable: true, value: name })
+    return call
+  }
+
+  const installNamespaces = (namespaces: ReadonlyArray<Namespace>): void => {
+    for (const namespace of namespaces) {
+      const errorClass = namespace.errorClass === undefined ? undefined : makeErrorClass(namespace.errorClass)
+      if (namespace.errorClass !== undefined) define(namespace.errorClass.name, errorClass)
+      const members = create(null)
+      for (const name of namespace.names) {
+        defineProperty(members, name, {
+          configurable: true,
+          enumerable: true,
+          writable: true,
+          value: makeBinding(namespace, name, errorClass)
+        })
+      }
+      define(namespace.global, members)
+    }
+  }
+
+  const answer = (frame: Answer): void => {
+    const call: Call | undefined = apply(mapGet, calls, [frame.id])
+    if (call === undefined) return
+    apply(mapDelete, calls, [frame.id])
+    if (frame.type === "result") call.resolve(frame.value)
+    else call.reject(rejection(call, frame.message))
+    if (firstWaiting < waitingEnd) {
+      const next = waiting[firstWaiting]
+      firstWaiting++
+      if (firstWaiting === waitingEnd) {
+        waiting = bareList()
+        firstWaiting = waitingEnd = 0
+      }
+      open--
+      if (next !== undefined) sendCall(next)
+    } else if (--open === 0) {
+      hold(false)
+    }
+  }
+
+  // ---- the program
+
+  const begin = (frame: StartFrame): void => {
+    maxOutputBytes = frame.maxOutputBytes
+    maxBindingBytes = frame.maxBindingBytes
+    maxConcurrentCalls = frame.maxConcurrentCalls
+    let program: unknown
+    try {
+      const script = new Script(frame.program, {
+        filename: fileName,
+        columnOffset: frame.columnOffset,
+        importModuleDynamically: mainContextLoader
+      })
+      installNamespaces(frame.namespaces)
+      program = apply(runInThisContext, script, [])
+    } catch (error) {
+      return fail(error)
+    }
+    if (typeof program !== "function") return fail(new ErrorConstructor("the compiled program is no function"))
+    send('{"type":"started"}\n')
+    hold(false)
+    // An async function: it never throws itself.
+    apply(promiseThen, apply(program, undefined, []), [complete, fail])
+  }
+
+  installOutput()
+  installEnds()
+  define("require", createRequire(`${guestProcess.cwd()}/`))
+
+  return (text) => {
+    let at = 0
+    for (;;) {
+      const end = apply(indexOf, text, ["\n", at])
+      if (end < 0) return
+      const frame: StartFrame | Answer = readFrame(apply(slice, text, [at, end]))
+      if (frame.type === "start") begin(frame)
+      else answer(frame)
+      at = end + 1
+    }
+  }
+}
+
+/** The guest trusts its host: frames are taken as they are. */
+const readFrame = (line: string): StartFrame | Answer => {
+  const frame: unknown = parse(line)
+  if (isHostFrame(frame)) return frame
+  throw new ErrorConstructor("the host sent something that is no frame")
+}
+
+const isHostFrame = (frame: unknown): frame is StartFrame | Answer => typeof frame === "object" && frame !== null
+
+/** The text of a value that `inspect` has found lossless. */
+const textOf = (value: unknown): string => {
+  if (isLossless(value)) return stringify(value)
+  throw new ErrorConstructor("not JSON")
+}
+
+const isLossless = (value: unknown): value is Json => value !== undefined

@@ -1,0 +1,204 @@
+/**
+ * TypeScript programs in worker threads of the host's process: the fastest guests, for programs that one trusts not to be
+ * malicious. A thread shares its process: what it cannot promise stands in `docs/security.md`.
+ */
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import { readFileSync } from "node:fs"
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  type ResourceLimits,
+  Worker
+} from "node:worker_threads"
+import type { InvalidLimit, Limits, LimitsInput } from "../../domain/Limits.ts"
+import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
+import type { CodeRuntime } from "../../services/CodeRuntime.ts"
+import {
+  type Guest,
+  type GuestExit,
+  GuestLauncher,
+  type GuestListener,
+  LaunchFailure
+} from "../../services/GuestLauncher.ts"
+import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
+
+/** Node's permission flags for each worker, spelled as Node spells them; absent flags deny. */
+export interface WorkerPermission {
+  /** Paths that programs may read; `"*"` for all. */
+  readonly allowRead?: ReadonlyArray<string> | undefined
+  /** Paths that programs may write; `"*"` for all. */
+  readonly allowWrite?: ReadonlyArray<string> | undefined
+  readonly allowChildProcess?: boolean | undefined
+  readonly allowWorker?: boolean | undefined
+  readonly allowAddons?: boolean | undefined
+  readonly allowWasi?: boolean | undefined
+}
+
+/** Options of the backend: the limits, and what a worker may do. */
+export interface Options extends LimitsInput {
+  /**
+   * Node's permission model for each guest (Node 24 or newer); off by default, since ordinary programs read files. It
+   * closes much, not all: see `docs/security.md`.
+   */
+  readonly permission?: WorkerPermission | undefined
+}
+
+const entry = new URL(import.meta.url.endsWith(".ts") ? "./guest-thread.ts" : "./guest-thread.js", import.meta.url)
+
+const permissionFlags = (permission: WorkerPermission | undefined): Array<string> => {
+  if (permission === undefined) return []
+  const flags = ["--permission"]
+  for (const path of permission.allowRead ?? []) flags.push(`--allow-fs-read=${path}`)
+  for (const path of permission.allowWrite ?? []) flags.push(`--allow-fs-write=${path}`)
+  if (permission.allowChildProcess === true) flags.push("--allow-child-process")
+  if (permission.allowWorker === true) flags.push("--allow-worker")
+  if (permission.allowAddons === true) flags.push("--allow-addons")
+  if (permission.allowWasi === true) flags.push("--allow-wasi")
+  return flags
+}
+
+const isOutOfMemory = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
+
+/** Whether a process is a child of this one and still alive. */
+const isLivingChild = (pid: number): boolean => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+    const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    return state !== "Z" && state !== "X" && Number(parent) === process.pid
+  } catch {
+    return false
+  }
+}
+
+const kill = (pid: number): void => {
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It ended by itself.
+  }
+}
+
+class ThreadGuest implements Guest {
+  readonly #worker: Worker
+  readonly #port: MessagePort
+  readonly #children = new Set<number>()
+  #listener: GuestListener | undefined
+  #early: Array<string> = []
+  #exit: GuestExit | undefined
+  #outOfMemory = false
+  #busyMs = 0
+  #held = false
+
+  constructor(maxMemoryMb: number, permission: WorkerPermission | undefined) {
+    const { port1, port2 } = new MessageChannel()
+    const resourceLimits: ResourceLimits = { maxOldGenerationSizeMb: maxMemoryMb }
+    this.#port = port1
+    this.#worker = new Worker(entry, {
+      name: "effect-code-runtime guest",
+      argv: [],
+      env: {},
+      execArgv: permissionFlags(permission),
+      stdin: false,
+      // Nobody reads them: the guest captures what the program writes, and nothing may reach the host's own.
+      stdout: true,
+      stderr: true,
+      trackUnmanagedFds: true,
+      resourceLimits,
+      workerData: { port: port2 },
+      transferList: [port2]
+    })
+    port1.on("message", (message: unknown) => this.#onMessage(message))
+    this.#worker.on("error", (error) => {
+      if (isOutOfMemory(error)) this.#outOfMemory = true
+    })
+    this.#worker.on("exit", (code) => this.#onExit(code))
+    // A guest that waits for a program keeps no host alive.
+    port1.unref()
+    this.#worker.unref()
+  }
+
+  listen(listener: GuestListener): void {
+    this.#listener = listener
+    const early = this.#early
+    this.#early = []
+    for (const text of early) listener.onText(text)
+    if (this.#exit !== undefined) listener.onExit(this.#exit)
+  }
+
+  send(text: string): void {
+    if (!this.#held && this.#exit === undefined) {
+      this.#held = true
+      this.#worker.ref()
+    }
+    this.#port.postMessage(text)
+  }
+
+  busyMs(): number {
+    if (this.#exit === undefined) this.#busyMs = this.#worker.performance.eventLoopUtilization().active
+    return this.#busyMs
+  }
+
+  peakMemoryMb(): undefined {
+    return undefined
+  }
+
+  adopt(pid: number): void {
+    // The program could name any process: only a child of the host can be one of its own.
+    if (isLivingChild(pid)) this.#children.add(pid)
+  }
+
+  /** Ends the thread and its children, and waits until they are gone. */
+  readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    for (const pid of this.#children) kill(pid)
+    // While the thread lives its event loop reaps them; a thread that is stuck leaves that to nobody.
+    for (let i = 0; i < 20 && [...this.#children].some(isLivingChild); i++) yield* Effect.sleep(5)
+    yield* Effect.promise(() => this.#worker.terminate())
+    this.#drain()
+    this.#port.close()
+  }).pipe(Effect.ignoreCause)
+
+  #onMessage(message: unknown): void {
+    if (typeof message !== "string") return
+    if (this.#listener === undefined) this.#early.push(message)
+    else this.#listener.onText(message)
+  }
+
+  /** Takes what the thread had sent before it ended. */
+  #drain(): void {
+    for (let next = receiveMessageOnPort(this.#port); next !== undefined; next = receiveMessageOnPort(this.#port)) {
+      this.#onMessage(next.message)
+    }
+  }
+
+  #onExit(code: number): void {
+    this.#drain()
+    this.#exit = { code, outOfMemory: this.#outOfMemory }
+    this.#listener?.onExit(this.#exit)
+  }
+}
+
+/** Launches worker threads. */
+export const launcher = (limits: Limits, permission?: WorkerPermission): GuestLauncher["Service"] => ({
+  language: "typescript",
+  isolation: "worker-thread",
+  launch: Effect.acquireRelease(
+    Effect.try({
+      try: () => new ThreadGuest(limits.maxMemoryMb, permission),
+      catch: (cause) => new LaunchFailure({ message: "a worker thread could not be started", cause })
+    }),
+    (guest) => guest.end
+  )
+})
+
+/**
+ * A code runtime of worker threads, `language` `typescript`, `isolation` `worker-thread`.
+ *
+ * Fails with `InvalidLimit` for a limit outside its bound.
+ */
+export const layer = (options: Options = {}): Layer.Layer<CodeRuntime, InvalidLimit> => {
+  const { permission, ...limits } = options
+  return RuntimeLayer.make(limits, (checked) => launcher(checked, permission), TypeScriptCompiler.layer)
+}

@@ -1,0 +1,387 @@
+/**
+ * The rule of lossless JSON for JavaScript values: one check and one writer, used by the host and inside every
+ * JavaScript guest.
+ *
+ * Inside a guest a hostile program may replace any intrinsic, so this module captures what it needs when it is loaded,
+ * uses no iterator and no array method afterwards, and keeps its working lists without a prototype.
+ */
+
+/** A value that JSON can carry without loss. */
+export type Json = null | boolean | number | string | JsonArray | JsonObject
+
+/** A dense list of JSON values. */
+export interface JsonArray extends ReadonlyArray<Json> {}
+
+/** An object of JSON values. */
+export interface JsonObject {
+  readonly [key: string]: Json
+}
+
+/** Why a value is not lossless JSON: where, what it is, and what to write instead. */
+export interface Offence {
+  readonly path: string
+  readonly message: string
+}
+
+/** The answer of {@link inspect}: lossless, longer than the cap, or an offence. */
+export type Inspection = "lossless" | "oversize" | Offence
+
+const { ownKeys, getOwnPropertyDescriptor, getPrototypeOf, has, apply } = Reflect
+const { setPrototypeOf, is, freeze } = Object
+const { isArray } = Array
+const { isFinite } = Number
+const stringifyNative = JSON.stringify
+const parseNative = JSON.parse
+const objectPrototype = Object.prototype
+const arrayPrototype = Array.prototype
+const StringConstructor = String
+const SetConstructor = Set
+const setHas = Set.prototype.has
+const setAdd = Set.prototype.add
+const setDelete = Set.prototype.delete
+const slice = String.prototype.slice
+const isIdentifier = RegExp.prototype.test
+const identifier = /^[A-Za-z_$][A-Za-z0-9_$]*$/u
+const byteLengthNative: (text: string) => number = Buffer.byteLength
+
+/** A list that no setter on `Array.prototype` can reach. */
+const bareList = <A>(): Array<A> => setPrototypeOf([], null)
+
+/** Cycles are looked for only below this depth: every cycle reaches it, and no ordinary value pays for the search. */
+const depthOfCycleSearch = 500
+
+const isObject = (value: unknown): value is object =>
+  (typeof value === "object" && value !== null) || typeof value === "function"
+
+const isPlainPrototype = (prototype: object | null): boolean =>
+  prototype === objectPrototype ||
+  prototype === null ||
+  // Object.prototype of another realm
+  (getPrototypeOf(prototype) === null && getOwnPropertyDescriptor(prototype, "__lookupGetter__") !== undefined)
+
+const isPlainArrayPrototype = (prototype: object | null): boolean =>
+  prototype === arrayPrototype ||
+  // Array.prototype of another realm is an array itself; the prototype of a subclass is not
+  (prototype !== null && isArray(prototype) && isPlainPrototype(getPrototypeOf(prototype)))
+
+interface Place {
+  readonly container: object
+  /** The names of an object's properties; an array has none. */
+  readonly keys: ReadonlyArray<string | symbol> | undefined
+  readonly length: number
+  next: number
+}
+
+const keyAt = (place: Place, index: number): string | number => {
+  if (place.keys === undefined) return index
+  const key = place.keys[index]
+  return typeof key === "string" ? key : ""
+}
+
+const step = (key: string | number): string =>
+  typeof key === "number"
+    ? `[${key}]`
+    : apply(isIdentifier, identifier, [key])
+      ? `.${key}`
+      : `[${stringifyNative(key.length > 60 ? `${apply(slice, key, [0, 60])}...` : key)}]`
+
+const stepsShown = 12
+
+/** The path to the value that the innermost place is at, with a long middle left out. */
+const pathTo = (root: string, places: ReadonlyArray<Place>, depth: number): string => {
+  let path = root
+  for (let i = 0; i < depth; i++) {
+    if (i === stepsShown && depth > 2 * stepsShown) {
+      path += "..."
+      i = depth - stepsShown
+    }
+    const place = places[i]
+    if (place !== undefined) path += step(keyAt(place, place.next - 1))
+  }
+  return path
+}
+
+const nameOfClass = (value: object): string => {
+  for (let prototype = getPrototypeOf(value); prototype !== null; prototype = getPrototypeOf(prototype)) {
+    const constructor = getOwnPropertyDescriptor(prototype, "constructor")?.value
+    if (typeof constructor !== "function") continue
+    const name = getOwnPropertyDescriptor(constructor, "name")?.value
+    if (typeof name === "string" && name !== "") return name.length > 60 ? `${apply(slice, name, [0, 60])}...` : name
+  }
+  return "object of no known class"
+}
+
+/** What to write in place of an instance of a well-known class; `@` stands for its path. */
+const remedies: Readonly<Record<string, string>> = freeze<Record<string, string>>(
+  setPrototypeOf(
+    {
+      Date: "return @.toISOString()",
+      Map: "return Object.fromEntries(@), or [...@] to keep keys that are not strings",
+      Set: "return [...@]",
+      WeakMap: "leave it out",
+      WeakSet: "leave it out",
+      WeakRef: "leave it out",
+      Promise: "await it: await @",
+      RegExp: "return @.source",
+      URL: "return @.href",
+      URLSearchParams: "return @.toString()",
+      Buffer: "return @.toString('base64'), or Array.from(@)",
+      ArrayBuffer: "return Array.from(new Uint8Array(@))",
+      SharedArrayBuffer: "return Array.from(new Uint8Array(@))",
+      DataView: "return Array.from(new Uint8Array(@.buffer))",
+      BigInt64Array: "return Array.from(@, String)",
+      BigUint64Array: "return Array.from(@, String)",
+      Response: "await its body: await @.json()",
+      Headers: "return Object.fromEntries(@)",
+      String: "return String(@)",
+      Number: "return Number(@)",
+      Boolean: "return @.valueOf()"
+    },
+    null
+  )
+)
+
+const errorSuffix = /Error$|Exception$/u
+const typedArray = /^(?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array$/u
+
+const remedyFor = (name: string, path: string): string => {
+  const known = remedies[name]
+  if (known !== undefined) {
+    let text = ""
+    for (let i = 0; i < known.length; i++) text += known[i] === "@" ? path : known[i]
+    return text
+  }
+  if (apply(isIdentifier, typedArray, [name])) return `return Array.from(${path})`
+  if (apply(isIdentifier, errorSuffix, [name])) return `return { name: ${path}.name, message: ${path}.message }`
+  return `return a plain object, such as { ...${path} }`
+}
+
+const article = (name: string): string => {
+  const first = name[0] ?? ""
+  return first === "A" || first === "E" || first === "I" || first === "O" ? `an ${name}` : `a ${name}`
+}
+
+/** What a value that may stand in no JSON is, in words, with the remedy. */
+const describe = (value: unknown, path: string): string => {
+  switch (typeof value) {
+    case "undefined":
+      return `${path} is undefined; leave it out or return null`
+    case "number":
+      return is(value, -0)
+        ? `${path} is -0, which JSON does not keep; return 0`
+        : `${path} is ${StringConstructor(value)}; return null or a finite number`
+    case "bigint":
+      return `${path} is a bigint; return String(${path}), or Number(${path}) if it is small`
+    case "symbol":
+      return `${path} is a symbol; return its description or leave it out`
+    case "function":
+      return `${path} is a function; call it, or leave it out`
+    default: {
+      const name = isObject(value) ? nameOfClass(value) : typeof value
+      return `${path} is ${article(name)}; ${remedyFor(name, path)}`
+    }
+  }
+}
+
+/**
+ * Judges a value: may it cross as JSON without loss, in at most `cap` bytes?
+ *
+ * `root` is what the path of an offence starts with. Depth is unbounded; a shared value counts as often as it would be
+ * written. `oversize` is certain, `lossless` may still be longer than the cap once it is written: text is metered by its
+ * bytes, this pass stops early at values that are surely too long.
+ */
+export const inspect = (value: unknown, root: string, cap: number): Inspection => {
+  const places = bareList<Place>()
+  let depth = 0
+  let units = 0
+  let onPath: Set<object> | undefined
+  let current = value
+
+  const offence = (message: (path: string) => string): Offence => {
+    const path = pathTo(root, places, depth)
+    return { path, message: message(path) }
+  }
+
+  for (;;) {
+    // Judge `current`, which stands at the place on top.
+    units++
+    switch (typeof current) {
+      case "string":
+        units += current.length
+        break
+      case "boolean":
+        break
+      case "number":
+        if (!isFinite(current) || is(current, -0)) return offence((path) => describe(current, path))
+        break
+      case "object": {
+        if (current === null) break
+        const container = current
+        const prototype = getPrototypeOf(container)
+        if (depth >= depthOfCycleSearch) {
+          if (onPath === undefined) {
+            onPath = new SetConstructor()
+            for (let i = 0; i < depth; i++) apply(setAdd, onPath, [places[i]?.container])
+          }
+          if (apply(setHas, onPath, [container])) {
+            return cycleOffence(places, depth, root, container)
+          }
+          apply(setAdd, onPath, [container])
+        }
+        if (isArray(container)) {
+          if (!isPlainArrayPrototype(prototype)) return offence((path) => describe(container, path))
+          const extra = extraOfArray(container)
+          if (extra !== undefined) {
+            return offence((path) =>
+              extra === hole
+                ? `${path} has a hole; fill it with null`
+                : `${path} is an array with the extra property ${extra}; return an object, or leave the property out`
+            )
+          }
+          places[depth++] = { container, keys: undefined, length: container.length, next: 0 }
+        } else {
+          if (!isPlainPrototype(prototype)) return offence((path) => describe(container, path))
+          const keys = ownKeys(container)
+          places[depth++] = { container, keys, length: keys.length, next: 0 }
+        }
+        break
+      }
+      default:
+        return offence((path) => describe(current, path))
+    }
+    if (units > cap) return "oversize"
+
+    // Go to the next value.
+    for (;;) {
+      if (depth === 0) return "lossless"
+      const place = places[depth - 1]
+      if (place === undefined) return "lossless"
+      if (place.next < place.length) {
+        const key = place.keys === undefined ? place.next : place.keys[place.next]
+        place.next++
+        if (typeof key === "symbol" || key === undefined) {
+          depth--
+          return offence((path) => `${path} has a symbol as a key; use a string`)
+        }
+        const own = getOwnPropertyDescriptor(place.container, key)
+        if (own === undefined) return offence((path) => `${path} is a hole; fill it with null`)
+        if (own.get !== undefined || own.set !== undefined) {
+          return offence((path) => `${path} is a getter or a setter; return its value, such as { ...object }`)
+        }
+        if (own.enumerable !== true) {
+          return offence((path) => `${path} is not enumerable; make it an ordinary property or leave it out`)
+        }
+        if (typeof key === "string") units += key.length + 1
+        current = own.value
+        break
+      }
+      depth--
+      if (onPath !== undefined) apply(setDelete, onPath, [place.container])
+    }
+  }
+}
+
+/** A cycle's path, as short as it can be told: the first way back to the container. */
+const cycleOffence = (places: ReadonlyArray<Place>, depth: number, root: string, container: object): Offence => {
+  let first = 0
+  while (first < depth && places[first]?.container !== container) first++
+  // Every container of the cycle is met again below; the first repeat of any container is the shortest account.
+  let end = depth
+  for (let i = 0; i < depth && end === depth; i++) {
+    for (let k = i + 1; k < depth; k++) {
+      if (places[k]?.container === places[i]?.container) {
+        end = k
+        first = i
+        break
+      }
+    }
+  }
+  const path = pathTo(root, places, end)
+  const back = pathTo(root, places, first)
+  return { path, message: `${path} is ${back} again, a cycle; leave it out or return an id in its place` }
+}
+
+const hole = -1
+
+/** A named property of an array, or `hole`; undefined for a dense array without extra properties. */
+const extraOfArray = (array: ReadonlyArray<unknown>): string | typeof hole | undefined => {
+  const keys = ownKeys(array)
+  const expected = array.length + 1 // the indices, then "length"
+  if (keys.length === expected && keys[array.length] === "length") return undefined
+  for (let i = 0, index = 0; i < keys.length; i++) {
+    const key = keys[i]
+    if (key === "length") continue
+    if (index < array.length && key === StringConstructor(index)) {
+      index++
+      continue
+    }
+    if (typeof key === "symbol") return "of a symbol"
+    if (index < array.length) return undefined // a hole: the walk names its index
+    return key ?? hole
+  }
+  return undefined
+}
+
+/** Whether a `toJSON` that native `JSON.stringify` would call can be reached from a plain value. */
+const toJsonIsPlanted = (): boolean => has(objectPrototype, "toJSON") || has(arrayPrototype, "toJSON")
+
+/**
+ * The JSON text of a value that {@link inspect} found lossless: what `JSON.stringify` writes, at any depth, and with no
+ * `toJSON` ever called.
+ *
+ * Throws a RangeError when the text would be longer than the engine's longest string.
+ */
+export const stringify = (value: Json): string => {
+  if (typeof value !== "object" || value === null) return stringifyNative(value)
+  if (!toJsonIsPlanted()) {
+    try {
+      const text = stringifyNative(value)
+      // An own `toJSON` is data here, never a function; a foreign realm's prototype may still have planted one.
+      if (typeof text === "string") return text
+    } catch {
+      // Too deep for the native writer, which recurses; or too long, which the loop below meets again.
+    }
+  }
+  return stringifyByLoop(value)
+}
+
+const stringifyByLoop = (value: Json): string => {
+  const places = bareList<Place>()
+  let depth = 0
+  let text = ""
+  let current: unknown = value
+  for (;;) {
+    if (typeof current === "object" && current !== null) {
+      const list = isArray(current)
+      const keys = list ? undefined : ownKeys(current)
+      const length = isArray(current) ? current.length : (keys?.length ?? 0)
+      places[depth++] = { container: current, keys, length, next: 0 }
+      text += list ? "[" : "{"
+    } else {
+      text += stringifyNative(current)
+    }
+    for (;;) {
+      const place = places[depth - 1]
+      if (depth === 0 || place === undefined) return text
+      if (place.next < place.length) {
+        const key = keyAt(place, place.next)
+        if (place.next > 0) text += ","
+        place.next++
+        if (typeof key === "string") text += `${stringifyNative(key)}:`
+        current = getOwnPropertyDescriptor(place.container, key)?.value
+        break
+      }
+      text += place.keys === undefined ? "]" : "}"
+      depth--
+    }
+  }
+}
+
+/** The value of a JSON text, at any depth. Throws a SyntaxError for anything else. */
+export const parse = (text: string): unknown => parseNative(text)
+
+/** UTF-8 bytes of a text. */
+export const utf8Bytes = (text: string): number => byteLengthNative(text)
+
+/** Exact UTF-8 bytes of a lossless value's JSON text. */
+export const jsonBytes = (value: Json): number => byteLengthNative(stringify(value))

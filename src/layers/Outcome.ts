@@ -1,0 +1,201 @@
+/**
+ * From the way a run ended to what its caller is told.
+ */
+import * as CodeRun from "../domain/CodeRun.ts"
+import { render } from "../domain/Diagnostic.ts"
+import type { StackFrame, ThrewFrame } from "../domain/Frame.ts"
+import { type Json, jsonBytes } from "../domain/Json.ts"
+import { type Ledger, textBytes } from "../domain/Ledger.ts"
+import type { Limits } from "../domain/Limits.ts"
+import type { GuestExit, LaunchFailure } from "../services/GuestLauncher.ts"
+import type { CompiledProgram, ProgramRejected } from "../services/ProgramCompiler.ts"
+
+/** The way a run ended: the one thing that settles it. */
+export type Ending =
+  | { readonly _tag: "Done"; readonly value?: Json }
+  | { readonly _tag: "Threw"; readonly frame: ThrewFrame }
+  | { readonly _tag: "Rejected"; readonly rejection: ProgramRejected }
+  | { readonly _tag: "TooLong"; readonly bytes: number }
+  | { readonly _tag: "Invalid"; readonly message: string }
+  | { readonly _tag: "Overflow" }
+  | { readonly _tag: "LogsFull" }
+  | { readonly _tag: "Timeout"; readonly budget: "computeMs" | "maxWallMs" }
+  | { readonly _tag: "Abort"; readonly message: string; readonly cause?: unknown }
+  | { readonly _tag: "Exit"; readonly exit: GuestExit }
+  | { readonly _tag: "Unlaunched"; readonly failure: LaunchFailure }
+  | { readonly _tag: "Junk" }
+
+/** What a run's outcome is told from. */
+export interface Facts {
+  readonly program: string
+  /** What the program is called in places, such as `program.ts`. */
+  readonly file: string
+  readonly compiled: CompiledProgram | undefined
+  readonly limits: Limits
+  readonly ledger: Ledger
+  readonly usage: Omit<CodeRun.CodeRunUsage, "outputBytes">
+  readonly unsettledCalls: ReadonlyArray<CodeRun.UnsettledCall>
+}
+
+/** Text of whatever was thrown, without running more of its code than reading a message; never throws. */
+export const messageOf = (thrown: unknown, fallback: string): string => {
+  try {
+    if (typeof thrown === "string") return thrown
+    if (typeof thrown === "object" && thrown !== null && "message" in thrown && typeof thrown.message === "string") {
+      return thrown.message
+    }
+    return thrown === undefined ? fallback : String(thrown)
+  } catch {
+    return fallback
+  }
+}
+
+/** Places of the compiled text in places of the program; those of the compiler's own text are left out. */
+const located = (
+  frames: ReadonlyArray<StackFrame>,
+  compiled: CompiledProgram | undefined
+): ReadonlyArray<StackFrame> => {
+  if (compiled === undefined) return frames
+  const places: Array<StackFrame> = []
+  for (const frame of frames) {
+    const place = compiled.locate(frame.line, frame.column ?? 1)
+    if (place === undefined) continue
+    places.push({
+      ...frame,
+      line: place.line,
+      ...(frame.column === undefined ? {} : { column: place.column })
+    })
+  }
+  return places
+}
+
+/** The texts of a program's own failure, the fullest first. */
+const threw = (facts: Facts, frame: Pick<ThrewFrame, "message" | "details" | "frames">) => {
+  const frames = located(frame.frames, facts.compiled)
+  const texts = render({ message: frame.message, details: frame.details, frames }, facts.program, facts.file)
+  const first = frames[0]
+  const place =
+    first === undefined ? {} : { line: first.line, ...(first.column === undefined ? {} : { column: first.column }) }
+  return { texts, place }
+}
+
+const exitMessage = (exit: GuestExit, limits: Limits): string => {
+  if (exit.outOfMemory) {
+    return `the program ran out of memory: its guest may use ${limits.maxMemoryMb} MiB (maxMemoryMb); keep less at once`
+  }
+  if (exit.signal !== undefined) return `the program's guest was ended by ${exit.signal} before the program returned`
+  return `the program's guest exited with code ${exit.code ?? "unknown"} before the program returned; return a value instead of exiting`
+}
+
+/** Builds what the caller is told; the whole of it fits under `maxOutputBytes`. */
+export const conclude = (ending: Ending, facts: Facts): CodeRun.CodeRunSuccess | CodeRun.CodeRunFailed => {
+  const { ledger, limits, unsettledCalls, usage } = facts
+
+  const failed = (message: string, reason: (message: string) => CodeRun.FailureReason): CodeRun.CodeRunFailed => {
+    const account = ledger.settle(message)
+    return new CodeRun.CodeRunFailed({
+      reason: reason(account.message),
+      logs: account.logs,
+      usage: { ...usage, outputBytes: account.outputBytes },
+      unsettledCalls
+    })
+  }
+
+  const overflow = (what: string): CodeRun.CodeRunFailed =>
+    failed(
+      `the output exceeds maxOutputBytes (${limits.maxOutputBytes} bytes): ${what}; log or return less`,
+      (message) => new CodeRun.OutputLimit({ message, maxOutputBytes: limits.maxOutputBytes })
+    )
+
+  const logBytes = `the logs have ${ledger.bytes} bytes`
+  const logsAlone = `the logs alone have more`
+
+  /** A failure of the program's own doing: its message must fit beside all the logs. */
+  const own = (texts: ReadonlyArray<string>, reason: (message: string) => CodeRun.FailureReason) => {
+    if (ledger.full) return overflow(logsAlone)
+    const fitting = texts.find((text) => ledger.fits(textBytes(text)))
+    if (fitting !== undefined) return failed(fitting, reason)
+    return overflow(`${logBytes}, the message of the failure ${textBytes(texts[texts.length - 1] ?? "")}`)
+  }
+
+  switch (ending._tag) {
+    case "Done": {
+      if (ledger.full) return overflow(logsAlone)
+      const bytes = ending.value === undefined ? 0 : jsonBytes(ending.value)
+      if (!ledger.fits(bytes)) return overflow(`${logBytes}, the value ${bytes}`)
+      return new CodeRun.CodeRunSuccess(
+        {
+          ...(ending.value === undefined ? {} : { value: ending.value }),
+          logs: ledger.logs,
+          usage: { ...usage, outputBytes: ledger.bytes + bytes },
+          unsettledCalls
+        },
+        // Every part was built by the driver; a check would walk the value again.
+        { disableChecks: true }
+      )
+    }
+    case "Threw": {
+      const { place, texts } = threw(facts, ending.frame)
+      return own(texts, (message) => new CodeRun.Exception({ message, ...place }))
+    }
+    case "Rejected": {
+      const { column, line, message } = ending.rejection
+      // Its places are the program's own already.
+      const frame: StackFrame | undefined =
+        line === undefined ? undefined : { line, ...(column === undefined ? {} : { column }) }
+      const texts = render({ message, frames: frame === undefined ? [] : [frame] }, facts.program, facts.file)
+      return own(texts, (text) => new CodeRun.Exception({ message: text, ...frame }))
+    }
+    case "TooLong":
+      return own(
+        [
+          `the program has ${ending.bytes} bytes, more than maxProgramBytes (${limits.maxProgramBytes}); pass data through a binding instead of the program's text`
+        ],
+        (message) => new CodeRun.Exception({ message })
+      )
+    case "Invalid":
+      return own([ending.message], (message) => new CodeRun.InvalidOutput({ message }))
+    case "Overflow":
+      return overflow("the value alone has more")
+    case "LogsFull":
+      return overflow(logsAlone)
+    case "Timeout": {
+      const { budget } = ending
+      const limitMs = limits[budget]
+      return failed(
+        budget === "computeMs"
+          ? `computeMs expired: the program was busy for more than ${limitMs} ms; do less work in one run`
+          : `maxWallMs expired: the program did not end within ${limitMs} ms of wall time`,
+        (message) => new CodeRun.Timeout({ message, budget, limitMs })
+      )
+    }
+    case "Abort":
+      return failed(
+        ending.message,
+        (message) => new CodeRun.Abort({ message, ...("cause" in ending ? { cause: ending.cause } : {}) })
+      )
+    case "Exit": {
+      const { code, outOfMemory, signal } = ending.exit
+      return failed(
+        exitMessage(ending.exit, limits),
+        (message) =>
+          new CodeRun.WorkerExit({
+            message,
+            ...(code === undefined ? {} : { exitCode: code }),
+            ...(signal === undefined ? {} : { signal }),
+            outOfMemory
+          })
+      )
+    }
+    case "Unlaunched":
+      return failed(
+        `the guest could not be started: ${ending.failure.message}`,
+        (message) => new CodeRun.WorkerExit({ message, outOfMemory: false })
+      )
+    case "Junk":
+      return failed(
+        "the program's guest sent frames that break the protocol, too many or too long, and was ended",
+        (message) => new CodeRun.WorkerExit({ message, outOfMemory: false })
+      )
+  }
+}

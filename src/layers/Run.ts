@@ -1,0 +1,334 @@
+/**
+ * One run, from its request to its ending: what arrives from the guest, the calls it makes, and the one settlement.
+ */
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { BindingFunction, CodeRunRequest, CodeRunUsage, UnsettledCall } from "../domain/CodeRun.ts"
+import { type CallFrame, decode, encodeError, encodeResult, type GuestFrame, LineSplitter } from "../domain/Frame.ts"
+import { inspect, type Json, jsonBytes, stringify, utf8Bytes } from "../domain/Json.ts"
+import { cutText, Ledger } from "../domain/Ledger.ts"
+import type { Limits } from "../domain/Limits.ts"
+import type { LogChannel, RunEvent } from "../domain/RunEvent.ts"
+import type { Guest, GuestExit, GuestListener } from "../services/GuestLauncher.ts"
+import type { CompiledProgram } from "../services/ProgramCompiler.ts"
+import { type Ending, messageOf } from "./Outcome.ts"
+import * as Telemetry from "./Telemetry.ts"
+
+/** Who is told of a run's events. */
+export interface Observer {
+  readonly tell: (event: RunEvent) => void
+  /** Tells of a call and completes once that was read; the call's function runs afterwards. */
+  readonly tellCall: (event: RunEvent) => Effect.Effect<void>
+}
+
+interface OpenCall {
+  readonly frame: CallFrame
+  readonly arrivedAt: number
+  /** Characters of the frame's line, which bound the bytes of its argument. */
+  readonly length: number
+}
+
+/** Junk frames that end a run: an honest guest sends none, and each costs the host a little. */
+const mostJunk = 1000
+
+/** Calls beyond `maxConcurrentCalls` that wait in the host; an honest guest keeps its own back. */
+const mostWaiting = 1000
+
+/** A value's JSON has at most eight bytes for each character of any text that stands for it: `1e20` is 21 digits. */
+const canonicalGrowth = 8
+
+const milliseconds = (): number => performance.now()
+
+export class Run<R> implements GuestListener {
+  readonly ended = Deferred.makeUnsafe<Ending>()
+  readonly started = Deferred.makeUnsafe<void>()
+  readonly ledger: Ledger
+  readonly #request: CodeRunRequest<R>
+  readonly #limits: Limits
+  readonly #observer: Observer | undefined
+  readonly #fork: (call: Effect.Effect<void, never, R>) => void
+  readonly #context: Context.Context<never>
+  readonly #lines: LineSplitter
+  readonly #decoders: { readonly [channel in LogChannel]: TextDecoder } = {
+    stdout: new TextDecoder(),
+    stderr: new TextDecoder()
+  }
+  readonly #open = new Map<number, OpenCall>()
+  #waiting: Array<OpenCall> = []
+  #guest: Guest | undefined
+  #compiled: CompiledProgram | undefined
+  #ending: Ending | undefined
+  #unsent: ReadonlyArray<UnsettledCall> = []
+  #lastId = 0
+  #calls = 0
+  #active = 0
+  #junk = 0
+  #outbox = ""
+  #startedAt: number | undefined
+  #endedAt = 0
+  #busyAtStart = 0
+  #busyAtEnd = 0
+
+  constructor(options: {
+    readonly request: CodeRunRequest<R>
+    readonly limits: Limits
+    readonly observer: Observer | undefined
+    readonly context: Context.Context<never>
+    readonly fork: (call: Effect.Effect<void, never, R>) => void
+  }) {
+    this.#request = options.request
+    this.#limits = options.limits
+    this.#observer = options.observer
+    this.#context = options.context
+    this.#fork = options.fork
+    this.ledger = new Ledger(options.limits.maxOutputBytes)
+    this.#lines = new LineSplitter(
+      canonicalGrowth * Math.max(options.limits.maxOutputBytes, options.limits.maxBindingBytes) + 65_536
+    )
+  }
+
+  get settled(): boolean {
+    return this.#ending !== undefined
+  }
+
+  get compiled(): CompiledProgram | undefined {
+    return this.#compiled
+  }
+
+  /** Connects the run to its guest and starts the program. */
+  begin(guest: Guest, compiled: CompiledProgram, start: string): void {
+    this.#guest = guest
+    this.#compiled = compiled
+    guest.listen(this)
+    guest.send(start)
+  }
+
+  /** Decides the run's outcome; whatever comes later changes nothing. */
+  settle(ending: Ending): void {
+    if (this.#ending !== undefined) return
+    this.#ending = ending
+    this.#endedAt = milliseconds()
+    this.#busyAtEnd = this.#guest?.busyMs() ?? 0
+    this.#waiting = []
+    Deferred.doneUnsafe(this.ended, Exit.succeed(ending))
+  }
+
+  /** Busy time of the program so far, in milliseconds. */
+  busyMs(): number {
+    return this.#guest === undefined ? 0 : this.#guest.busyMs() - this.#busyAtStart
+  }
+
+  usage(): Omit<CodeRunUsage, "outputBytes"> {
+    const peakMemoryMb = this.#guest?.peakMemoryMb()
+    return {
+      wallMs: this.#startedAt === undefined ? 0 : Math.max(0, this.#endedAt - this.#startedAt),
+      cpuMs: this.#startedAt === undefined ? 0 : Math.max(0, this.#busyAtEnd - this.#busyAtStart),
+      calls: this.#calls,
+      ...(peakMemoryMb === undefined ? {} : { peakMemoryMb })
+    }
+  }
+
+  unsettledCalls(): ReadonlyArray<UnsettledCall> {
+    const calls: Array<UnsettledCall> = []
+    for (const { frame } of this.#open.values()) calls.push(this.#located(frame))
+    for (const call of this.#unsent) calls.push(this.#located(call))
+    return calls
+  }
+
+  #located(call: UnsettledCall & { readonly column?: number }): UnsettledCall {
+    const { column, global, line, name } = call
+    if (line === undefined) return { global, name }
+    const place = this.#compiled === undefined ? undefined : this.#compiled.locate(line, column ?? 1)
+    return place === undefined ? { global, name } : { global, name, line: place.line }
+  }
+
+  onText(text: string): void {
+    for (const line of this.#lines.push(text)) this.#onLine(line)
+    if (this.#lines.overlong) this.settle({ _tag: "Junk" })
+  }
+
+  onStray(channel: LogChannel, bytes: Uint8Array): void {
+    const text = this.#decoders[channel].decode(bytes, { stream: true })
+    if (text !== "") this.#log(channel, text)
+  }
+
+  onExit(exit: GuestExit): void {
+    for (const channel of ["stdout", "stderr"] as const) {
+      const rest = this.#decoders[channel].decode()
+      if (rest !== "") this.#log(channel, rest)
+    }
+    this.settle({ _tag: "Exit", exit })
+  }
+
+  #onLine(line: string): void {
+    const settled = this.#ending
+    // What a program logs after it ended by itself is nobody's; what it logged before it was ended is kept.
+    if (settled !== undefined && (settled._tag === "Done" || settled._tag === "Threw")) return
+    const frame = decode(line)
+    if (frame === undefined) {
+      if (++this.#junk > mostJunk) this.settle({ _tag: "Junk" })
+      return
+    }
+    if (frame.type === "log") this.#log(frame.channel, frame.text)
+    else if (settled === undefined) this.#onFrame(frame, line.length)
+  }
+
+  #log(channel: LogChannel, text: string): void {
+    if (this.ledger.log(text)) {
+      if (this.#ending === undefined) this.#observer?.tell({ _tag: "Log", channel, text })
+      return
+    }
+    this.settle({ _tag: "LogsFull" })
+  }
+
+  #onFrame(frame: Exclude<GuestFrame, { readonly type: "log" }>, length: number): void {
+    switch (frame.type) {
+      case "call":
+        return this.#onCall({ frame, arrivedAt: milliseconds(), length })
+      case "started":
+        if (this.#startedAt !== undefined) return
+        this.#startedAt = milliseconds()
+        this.#busyAtStart = this.#guest?.busyMs() ?? 0
+        this.#observer?.tell({ _tag: "Started" })
+        Deferred.doneUnsafe(this.started, Exit.void)
+        return
+      case "done":
+        this.#unsent = frame.unsent
+        return this.settle("value" in frame ? { _tag: "Done", value: frame.value } : { _tag: "Done" })
+      case "threw":
+        this.#unsent = frame.unsent
+        return this.settle({ _tag: "Threw", frame })
+      case "invalid":
+        this.#unsent = frame.unsent
+        return this.settle({ _tag: "Invalid", message: frame.message })
+      case "overflow":
+        this.#unsent = frame.unsent
+        return this.settle({ _tag: "Overflow" })
+      case "spawned":
+        return this.#guest?.adopt?.(frame.pid)
+    }
+  }
+
+  #onCall(call: OpenCall): void {
+    const { id } = call.frame
+    // Ids rise, so an id that was seen is never answered twice.
+    if (id <= this.#lastId) return
+    this.#lastId = id
+    this.#calls++
+    this.#open.set(id, call)
+    if (this.#active < this.#limits.maxConcurrentCalls) return this.#dispatch(call)
+    if (this.#waiting.length >= mostWaiting) return this.settle({ _tag: "Junk" })
+    this.#waiting.push(call)
+  }
+
+  #dispatch({ frame, length }: OpenCall): void {
+    const found = this.#find(frame.global, frame.name)
+    if (found === undefined) {
+      return this.#answer(
+        frame.id,
+        false,
+        encodeError(frame.id, `${frame.global} has no binding ${JSON.stringify(frame.name)}`)
+      )
+    }
+    const cap = this.#limits.maxBindingBytes
+    // A line that is short enough needs no exact count.
+    if (length * canonicalGrowth > cap && jsonBytes(frame.args) > cap) {
+      return this.#answer(
+        frame.id,
+        false,
+        encodeError(frame.id, `the argument of ${frame.global}.${frame.name} exceeds maxBindingBytes (${cap} bytes)`)
+      )
+    }
+    this.#active++
+    this.#fork(this.#perform(frame, found))
+  }
+
+  #find(global: string, name: string): BindingFunction<R> | undefined {
+    const namespace = this.#request.bindings?.find((each) => each.global === global)
+    return namespace !== undefined && Object.hasOwn(namespace.functions, name) ? namespace.functions[name] : undefined
+  }
+
+  /** The effect of one call: it tells, runs the host function, and answers whatever comes of it. */
+  #perform(frame: CallFrame, binding: BindingFunction<R>): Effect.Effect<void, never, R> {
+    const { args, global, id, name } = frame
+    const call = Effect.suspend(() => binding(args))
+    const told =
+      this.#observer === undefined
+        ? call
+        : Effect.andThen(this.#observer.tellCall({ _tag: "CallStarted", id, global, name, args }), call)
+    return Effect.exit(told).pipe(
+      Effect.withSpan("CodeRuntime.call", { attributes: { global, name } }),
+      Effect.flatMap((exit) => {
+        this.#active--
+        if (Exit.isSuccess(exit)) {
+          this.#reply(frame, exit.value)
+        } else if (!Cause.hasInterruptsOnly(exit.cause) || this.#ending === undefined) {
+          const failure = failureOf(exit.cause)
+          this.#answer(id, false, encodeError(id, cutText(failure.message, this.#limits.maxBindingBytes)))
+          if (failure.defect) {
+            this.#next()
+            return Effect.logError(`The binding ${global}.${name} died`, exit.cause)
+          }
+        }
+        this.#next()
+        return Effect.void
+      })
+    )
+  }
+
+  #next(): void {
+    const next = this.#waiting.shift()
+    if (next !== undefined && this.#ending === undefined) this.#dispatch(next)
+  }
+
+  #reply(frame: CallFrame, value: unknown): void {
+    const { global, id, name } = frame
+    const cap = this.#limits.maxBindingBytes
+    const refuse = (message: string) => this.#answer(id, false, encodeError(id, message))
+    if (this.#ending !== undefined) return
+    const oversize = `the result of ${global}.${name} exceeds maxBindingBytes (${cap} bytes)`
+    const found = inspect(value, "result", cap)
+    if (found === "oversize") return refuse(oversize)
+    if (found !== "lossless") {
+      return refuse(`the result of ${global}.${name} is not lossless JSON: ${found.message}`)
+    }
+    if (!isInspected(value)) return
+    const text = stringify(value)
+    if (utf8Bytes(text) > cap) return refuse(oversize)
+    this.#answer(id, true, encodeResult(id, text))
+  }
+
+  /** Answers a call; answers of one turn of the event loop travel together. */
+  #answer(id: number, ok: boolean, line: string): void {
+    const call = this.#open.get(id)
+    if (call === undefined || this.#ending !== undefined) return
+    this.#open.delete(id)
+    const ms = milliseconds() - call.arrivedAt
+    Telemetry.callEnded(ok, ms, this.#context)
+    this.#observer?.tell({ _tag: "CallSettled", id, ok, ms })
+    if (this.#outbox === "") {
+      queueMicrotask(() => {
+        const text = this.#outbox
+        this.#outbox = ""
+        this.#guest?.send(text)
+      })
+    }
+    this.#outbox += line
+  }
+}
+
+/** `inspect` has proven it; this only tells the compiler. */
+const isInspected = (value: unknown): value is Json => value !== undefined
+
+/** What a program is told of a failed call, and whether the host should be told more. */
+const failureOf = (cause: Cause.Cause<unknown>): { readonly message: string; readonly defect: boolean } => {
+  for (const reason of cause.reasons) {
+    if (reason._tag === "Fail") return { message: messageOf(reason.error, "the call failed"), defect: false }
+  }
+  return Cause.hasInterruptsOnly(cause)
+    ? { message: "the call was interrupted", defect: false }
+    : { message: "internal error", defect: true }
+}

@@ -1,0 +1,41 @@
+/**
+ * A backend's runtime from its parts: limits checked, standby, admission, the driver.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { type InvalidLimit, type Limits, type LimitsInput, make as makeLimits } from "../domain/Limits.ts"
+import type { CodeRuntime } from "../services/CodeRuntime.ts"
+import { GuestLauncher } from "../services/GuestLauncher.ts"
+import type { ProgramCompiler } from "../services/ProgramCompiler.ts"
+import { admit } from "./Admission.ts"
+import * as RunDriver from "./RunDriver.ts"
+import { keepReady } from "./Standby.ts"
+
+/**
+ * The layer of a runtime over a launcher, which is made from the checked limits.
+ *
+ * Fails with `InvalidLimit` for a limit outside its bound, and with whatever making the launcher fails with.
+ */
+export const make = <E = never, E2 = never>(
+  limits: LimitsInput,
+  launcher: (limits: Limits) => GuestLauncher["Service"] | Effect.Effect<GuestLauncher["Service"], E>,
+  compiler: Layer.Layer<ProgramCompiler, E2>
+): Layer.Layer<CodeRuntime, InvalidLimit | E | E2> =>
+  Layer.unwrap(
+    Effect.map(makeLimits(limits), (checked) =>
+      RunDriver.layer(checked).pipe(
+        Layer.provide(
+          Layer.effect(
+            GuestLauncher,
+            Effect.gen(function* () {
+              const made = launcher(checked)
+              const bare = Effect.isEffect(made) ? yield* made : made
+              const ready = yield* keepReady(bare, checked.standby)
+              return GuestLauncher.of(admit(ready, checked.maxConcurrentRuns))
+            })
+          )
+        ),
+        Layer.provide(compiler)
+      )
+    )
+  )

@@ -1,0 +1,116 @@
+/**
+ * Standby: fresh guests that are booted and wait for a program.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import type { Guest, GuestLauncher, GuestListener } from "../services/GuestLauncher.ts"
+
+interface Waiting {
+  readonly guest: Guest
+  readonly scope: Scope.Closeable
+}
+
+/**
+ * A launcher that keeps `size` guests ready. Each is used once; one that was launched for a run that never started it
+ * goes back, since it is as fresh as before. One that dies while it waits is replaced. All end with the scope.
+ *
+ * The place of a guest that was taken is filled when that guest's run is over or after `refillAfterMs`, whichever comes
+ * first: booting the next competes with no run that is about to end.
+ */
+export const keepReady = (
+  launcher: GuestLauncher["Service"],
+  size: number
+): Effect.Effect<GuestLauncher["Service"], never, Scope.Scope> =>
+  size === 0 ? Effect.succeed(launcher) : Effect.map(makePool(launcher, size), (launch) => ({ ...launcher, launch }))
+
+const refillAfterMs = 20
+
+const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"], size: number) {
+  const poolScope = yield* Effect.scope
+  const runFork = Effect.runForkWith(yield* Effect.context())
+  const ready: Array<Waiting> = []
+  let booting = 0
+  let closed = false
+
+  const boot: Effect.Effect<void> = Effect.gen(function* () {
+    const scope = Scope.makeUnsafe()
+    const exit = yield* Effect.exit(Scope.provide(launcher.launch, scope))
+    booting--
+    // A launcher that fails is asked again by the next run, which tells its failure.
+    if (Exit.isFailure(exit) || closed) return yield* Scope.close(scope, Exit.void)
+    watch({ guest: exit.value, scope })
+  })
+
+  const fill = Effect.suspend(() => {
+    const missing = closed ? 0 : size - ready.length - booting
+    if (missing <= 0) return Effect.void
+    booting += missing
+    return Effect.forEach(Array.from({ length: missing }), () => Effect.forkIn(boot, poolScope), { discard: true })
+  })
+
+  /** Waits with a guest, and for its death. */
+  const watch = (waiting: Waiting): void => {
+    ready.push(waiting)
+    const listener: GuestListener = {
+      onText: () => {},
+      onStray: () => {},
+      onExit: () => {
+        const at = ready.indexOf(waiting)
+        if (at < 0) return
+        ready.splice(at, 1)
+        runFork(Effect.andThen(Scope.close(waiting.scope, Exit.void), fill))
+      }
+    }
+    waiting.guest.listen(listener)
+  }
+
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      closed = true
+      return Effect.forEach(ready.splice(0), ({ scope }) => Scope.close(scope, Exit.void), {
+        concurrency: "unbounded",
+        discard: true
+      })
+    })
+  )
+  yield* fill
+
+  const lend = ({ guest, scope }: Waiting) =>
+    Effect.gen(function* () {
+      let used = false
+      const over = Deferred.makeUnsafe<void>()
+      yield* Effect.addFinalizer(() =>
+        Effect.suspend(() => {
+          Deferred.doneUnsafe(over, Exit.void)
+          if (used || closed || ready.length >= size) return Scope.close(scope, Exit.void)
+          watch({ guest, scope })
+          return Effect.void
+        })
+      )
+      yield* Effect.forkIn(
+        Effect.andThen(
+          Effect.timeoutOrElse(Deferred.await(over), { duration: refillAfterMs, orElse: () => Effect.void }),
+          fill
+        ),
+        poolScope
+      )
+      const lent: Guest = {
+        send: (text) => {
+          used = true
+          guest.send(text)
+        },
+        listen: (listener) => guest.listen(listener),
+        busyMs: () => guest.busyMs(),
+        peakMemoryMb: () => guest.peakMemoryMb(),
+        ...(guest.adopt === undefined ? {} : { adopt: (pid: number) => guest.adopt?.(pid) })
+      }
+      return lent
+    })
+
+  return Effect.suspend(() => {
+    const waiting = ready.shift()
+    return waiting === undefined ? Effect.andThen(fill, launcher.launch) : lend(waiting)
+  })
+})
