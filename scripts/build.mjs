@@ -1,6 +1,8 @@
-// Builds `dist`: modules by tsc, then what starts in a fresh thread or process as one file each, with all it needs inside.
+// Builds `dist`: modules by tsc, then what starts in a fresh thread or process as one file each, with all it needs inside;
+// last the command line, as one file for what always starts and one for each backend that it may load.
 import { spawnSync } from "node:child_process"
-import { existsSync, rmSync } from "node:fs"
+import { chmodSync, existsSync, rmSync } from "node:fs"
+import { dirname, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 
@@ -28,3 +30,26 @@ for (const name of bundles) {
   await bundle.write({ file: `dist/${name}.js`, format: "esm", minify: name.includes("compiler") })
   await bundle.close()
 }
+
+/** Modules name files that lie beside them; those that are moved into a bundle name them from where the bundle lies. */
+const fromHome = (folder) => ({
+  name: "from-home",
+  transform(code, id) {
+    if (!id.startsWith(`${root}src/`) || !code.includes("import.meta.url")) return undefined
+    const home = relative(folder, id.slice(`${root}src/`.length)).replace(/\.ts$/u, ".js")
+    return code.replaceAll("import.meta.url", `new URL(${JSON.stringify(home)}, import.meta.url).href`)
+  }
+})
+
+// Effect is inside: nobody shares its values with the command line, and it starts several times faster.
+const entry = "cli/main"
+rmSync(`dist/${dirname(entry)}`, { recursive: true })
+const commandLine = await rolldown({
+  input: `src/${entry}.ts`,
+  platform: "node",
+  logLevel: "warn",
+  plugins: [fromHome(dirname(entry))]
+})
+await commandLine.write({ dir: `dist/${dirname(entry)}`, format: "esm", minify: true, chunkFileNames: "[name].js" })
+await commandLine.close()
+chmodSync(`dist/${entry}.js`, 0o755)

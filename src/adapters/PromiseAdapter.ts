@@ -73,7 +73,8 @@ const fromPromise =
       catch: (error) => new CallRejected({ message: messageOf(error, "the call failed") })
     })
 
-const namespaceOf = (namespace: PromiseBindingNamespace): BindingNamespace => {
+/** @internal The namespace of an Effect app from one of Promises. */
+export const namespaceOf = (namespace: PromiseBindingNamespace): BindingNamespace => {
   // Without a prototype, so that a binding may be called `__proto__`.
   const functions: { [name: string]: BindingFunction } = Object.create(null)
   for (const [name, binding] of Object.entries(namespace.functions)) functions[name] = fromPromise(binding)

@@ -108,7 +108,7 @@ export const make = (input: LimitsInput = {}): Effect.Effect<Limits, InvalidLimi
 
 /** The bound of a limit, in words. */
 export const boundOf = (key: LimitKey): string =>
-  String(fields[key].ast.checks?.[0]?.annotations?.description ?? "a number")
+  String(fields[key].ast.checks?.at(-1)?.annotations?.description ?? "a number")
 
 const setting = (key: LimitKey) => Config.option(Config.Number(key))
 

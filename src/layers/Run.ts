@@ -2,7 +2,6 @@
  * One run, from its request to its ending: what arrives from the guest, the calls it makes, and the one settlement.
  */
 import * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -15,7 +14,6 @@ import type { LogChannel, RunEvent } from "../domain/RunEvent.ts"
 import type { Guest, GuestExit, GuestListener } from "../services/GuestLauncher.ts"
 import type { CompiledProgram } from "../services/ProgramCompiler.ts"
 import { type Ending, messageOf } from "./Outcome.ts"
-import * as Telemetry from "./Telemetry.ts"
 
 /** Who is told of a run's events. */
 export interface Observer {
@@ -23,6 +21,9 @@ export interface Observer {
   /** Tells of a call and completes once that was read; the call's function runs afterwards. */
   readonly tellCall: (event: RunEvent) => Effect.Effect<void>
 }
+
+/** Traces the effect of a call. */
+type CallSpan = <A, E, R>(call: Effect.Effect<A, E, R>, global: string, name: string) => Effect.Effect<A, E, R>
 
 interface OpenCall {
   readonly frame: CallFrame
@@ -37,6 +38,9 @@ const mostJunk = 1000
 /** Calls beyond `maxConcurrentCalls` that wait in the host; an honest guest keeps its own back. */
 const mostWaiting = 1000
 
+/** Characters of answers that travel together at most. */
+const longestOutbox = 4096
+
 /** A value's JSON has at most eight bytes for each character of any text that stands for it: `1e20` is 21 digits. */
 const canonicalGrowth = 8
 
@@ -49,8 +53,8 @@ export class Run<R> implements GuestListener {
   readonly #request: CodeRunRequest<R>
   readonly #limits: Limits
   readonly #observer: Observer | undefined
+  readonly #span: CallSpan
   readonly #fork: (call: Effect.Effect<void, never, R>) => void
-  readonly #context: Context.Context<never>
   readonly #lines: LineSplitter
   readonly #decoders: { readonly [channel in LogChannel]: TextDecoder } = {
     stdout: new TextDecoder(),
@@ -64,6 +68,8 @@ export class Run<R> implements GuestListener {
   #unsent: ReadonlyArray<UnsettledCall> = []
   #lastId = 0
   #calls = 0
+  #succeeded = 0
+  #answered = 0
   #active = 0
   #junk = 0
   #outbox = ""
@@ -76,13 +82,13 @@ export class Run<R> implements GuestListener {
     readonly request: CodeRunRequest<R>
     readonly limits: Limits
     readonly observer: Observer | undefined
-    readonly context: Context.Context<never>
+    readonly span: CallSpan
     readonly fork: (call: Effect.Effect<void, never, R>) => void
   }) {
     this.#request = options.request
     this.#limits = options.limits
     this.#observer = options.observer
-    this.#context = options.context
+    this.#span = options.span
     this.#fork = options.fork
     this.ledger = new Ledger(options.limits.maxOutputBytes)
     this.#lines = new LineSplitter(
@@ -129,6 +135,11 @@ export class Run<R> implements GuestListener {
       calls: this.#calls,
       ...(peakMemoryMb === undefined ? {} : { peakMemoryMb })
     }
+  }
+
+  /** Calls that were answered, for the metrics. */
+  get answers(): { readonly succeeded: number; readonly failed: number } {
+    return { succeeded: this.#succeeded, failed: this.#answered - this.#succeeded }
   }
 
   unsettledCalls(): ReadonlyArray<UnsettledCall> {
@@ -259,8 +270,7 @@ export class Run<R> implements GuestListener {
       this.#observer === undefined
         ? call
         : Effect.andThen(this.#observer.tellCall({ _tag: "CallStarted", id, global, name, args }), call)
-    return Effect.exit(told).pipe(
-      Effect.withSpan("CodeRuntime.call", { attributes: { global, name } }),
+    return this.#span(Effect.exit(told), global, name).pipe(
       Effect.flatMap((exit) => {
         this.#active--
         if (Exit.isSuccess(exit)) {
@@ -307,16 +317,20 @@ export class Run<R> implements GuestListener {
     if (call === undefined || this.#ending !== undefined) return
     this.#open.delete(id)
     const ms = milliseconds() - call.arrivedAt
-    Telemetry.callEnded(ok, ms, this.#context)
+    this.#answered++
+    if (ok) this.#succeeded++
     this.#observer?.tell({ _tag: "CallSettled", id, ok, ms })
-    if (this.#outbox === "") {
-      queueMicrotask(() => {
-        const text = this.#outbox
-        this.#outbox = ""
-        this.#guest?.send(text)
-      })
-    }
+    if (this.#outbox === "") queueMicrotask(() => this.#flush())
     this.#outbox += line
+    // The guest takes the first answers while the host works on the next.
+    if (this.#outbox.length > longestOutbox) this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#outbox === "") return
+    const text = this.#outbox
+    this.#outbox = ""
+    this.#guest?.send(text)
   }
 }
 

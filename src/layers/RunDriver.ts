@@ -120,9 +120,14 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
 
             const callScope = Scope.makeUnsafe()
             const guestScope = Scope.makeUnsafe()
-            const context = yield* Effect.context<R>()
             const fork = yield* Scope.provide(FiberSet.makeRuntime<R, void>(), callScope)
-            const run = new Run<R>({ request, limits, observer, context, fork: (call) => void fork(call) })
+            const run = new Run<R>({
+              request,
+              limits,
+              observer,
+              span: yield* Telemetry.callSpan,
+              fork: (call) => void fork(call)
+            })
             const gone = Deferred.makeUnsafe<void>()
             inFlight.set(run, gone)
 
@@ -161,13 +166,13 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
               unsettledCalls: run.unsettledCalls()
             })
             if (outcome instanceof CodeRunFailed) {
-              yield* Telemetry.runEnded(backend, outcome.reason._tag, outcome.usage)
+              yield* Telemetry.runEnded(backend, outcome.reason._tag, outcome.usage, run.answers)
               return yield* outcome
             }
-            yield* Telemetry.runEnded(backend, "Completed", outcome.usage)
+            yield* Telemetry.runEnded(backend, "Completed", outcome.usage, run.answers)
             return outcome
           })
-        ).pipe(Effect.withSpan("CodeRuntime.run", { attributes: { ...backend } }))
+        ).pipe(Effect.withSpan("CodeRuntime.run", { attributes: { ...backend } }, { captureStackTrace: false }))
 
       const run = <R = never>(request: CodeRunRequest<R>) => drive(request, undefined)
 

@@ -16,16 +16,17 @@ interface Waiting {
  * A launcher that keeps `size` guests ready. Each is used once; one that was launched for a run that never started it
  * goes back, since it is as fresh as before. One that dies while it waits is replaced. All end with the scope.
  *
- * The place of a guest that was taken is filled when that guest's run is over or after `refillAfterMs`, whichever comes
- * first: booting the next competes with no run that is about to end.
+ * The place of a guest that was taken is filled just after its run is over or after `refillAfterMs`, whichever comes
+ * first: booting the next competes with no run that is about to end, and a run that follows at once still finds one that
+ * boots already.
  */
 export const keepReady = (
   launcher: GuestLauncher["Service"],
   size: number
 ): Effect.Effect<GuestLauncher["Service"], never, Scope.Scope> =>
-  size === 0 ? Effect.succeed(launcher) : Effect.map(makePool(launcher, size), (launch) => ({ ...launcher, launch }))
+  size === 0 ? Effect.succeed(launcher) : Effect.map(makePool(launcher, size), (pool) => ({ ...launcher, ...pool }))
 
-const refillAfterMs = 20
+const refillAfterMs = 3
 
 const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"], size: number) {
   const poolScope = yield* Effect.scope
@@ -83,16 +84,17 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
       const over = Deferred.makeUnsafe<void>()
       yield* Effect.addFinalizer(() =>
         Effect.suspend(() => {
-          Deferred.doneUnsafe(over, Exit.void)
           if (used || closed || ready.length >= size) return Scope.close(scope, Exit.void)
           watch({ guest, scope })
           return Effect.void
-        })
+        }).pipe(Effect.andThen(Deferred.succeed(over, undefined)))
       )
       yield* Effect.forkIn(
-        Effect.andThen(
-          Effect.timeoutOrElse(Deferred.await(over), { duration: refillAfterMs, orElse: () => Effect.void }),
-          fill
+        Deferred.await(over).pipe(
+          // The turn in which a run ends belongs to whoever waits for it.
+          Effect.andThen(Effect.sleep(0)),
+          Effect.timeoutOrElse({ duration: refillAfterMs, orElse: () => Effect.void }),
+          Effect.andThen(fill)
         ),
         poolScope
       )
@@ -109,8 +111,9 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
       return lent
     })
 
-  return Effect.suspend(() => {
+  const launch: GuestLauncher["Service"]["launch"] = Effect.suspend(() => {
     const waiting = ready.shift()
     return waiting === undefined ? Effect.andThen(fill, launcher.launch) : lend(waiting)
   })
+  return { launch }
 })

@@ -72,9 +72,9 @@ const mostUnsent = 1000
 /** Calls of one turn of the program's event loop that leave one by one; later ones travel together. */
 const callsAtOnce = 8
 /** Characters of calls that travel together at most. */
-const longestOutbox = 65_536
+const longestOutbox = 4096
 /** Stack frames looked at for the line of a call. */
-const sitesOfCall = 8
+const sitesOfCall = 4
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, deleteProperty, set } = Reflect
 const { setPrototypeOf, create } = Object
@@ -196,7 +196,9 @@ const framesOf = (error: unknown): string => {
   return `[${text}]`
 }
 
+/** Where Node says from which file of the host it looked for a module. */
 const importedFrom = / imported from [^\n]*$|\nRequire stack:[^]*$/u
+const pathOfHost = /'(?:file:\/\/)?\/[^'\n]*\//u
 
 /** `Name: message` of an error as it is now, a thrown string itself, anything else as Node shows it. */
 const messageOf = (thrown: unknown): string => {
@@ -206,8 +208,9 @@ const messageOf = (thrown: unknown): string => {
     const { code, message, name } = thrown
     const title = typeof name === "string" && name !== "" ? name : "Error"
     let said = typeof message === "string" ? message : show(message)
-    // Node tells from which file of the host it looked for a module.
-    if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") said = apply(replace, said, [importedFrom, ""])
+    if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
+      said = apply(replace, apply(replace, said, [importedFrom, ""]), [pathOfHost, "'"])
+    }
     return said === "" ? title : `${title}: ${said}`
   } catch {
     return "Error: the program threw a value that cannot be shown"
@@ -325,7 +328,10 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     }
     // Node writes warnings below every stream, into the host's own standard error.
     guestProcess.removeAllListeners("warning")
-    guestProcess.on("warning", (warning) => log("stderr", messageOf(warning)))
+    guestProcess.on("warning", (warning) => {
+      // The one that Node gives for our own way of compiling.
+      if (apply(indexOf, warning.message, ["USE_MAIN_CONTEXT_DEFAULT_LOADER"]) < 0) log("stderr", messageOf(warning))
+    })
     defineProperty(guestProcess, "_rawDebug", {
       configurable: true,
       value: (...words: ReadonlyArray<unknown>) => log("stderr", apply(format, undefined, words))

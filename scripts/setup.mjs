@@ -1,0 +1,26 @@
+// Installs from Debian what some tests need, where it may: `npm run setup`. Elsewhere it says what is missing and how to
+// get it; the tests that need it are skipped then, with the same words.
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+
+/** Debian packages by the program that shows that they are there. */
+const needed = [
+  { program: "/usr/bin/bwrap", package: "bubblewrap", purpose: "the sandbox's tests" },
+  { program: "/usr/bin/python3", package: "python3", purpose: "the Python backends" },
+  { program: "/usr/bin/setpriv", package: "util-linux", purpose: "guests that end with a killed host" }
+]
+
+const missing = needed.filter(({ program }) => !existsSync(program))
+if (missing.length === 0) {
+  console.log("Everything that the tests need is here.")
+  process.exit(0)
+}
+const install = `apt-get install -y --no-install-recommends ${missing.map((each) => each.package).join(" ")}`
+const isRoot = process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")
+if (isRoot) {
+  spawnSync("apt-get", ["update", "-qq"], { stdio: "inherit" })
+  const done = spawnSync("sh", ["-c", `DEBIAN_FRONTEND=noninteractive ${install}`], { stdio: "inherit" })
+  if (done.status === 0) process.exit(0)
+}
+// Not an error: the tests say themselves what they skip.
+console.warn(`Missing for ${missing.map((each) => each.purpose).join(", ")}: run \`sudo ${install}\``)

@@ -1,0 +1,263 @@
+/**
+ * A guest in a process of its own: frames on file descriptor 3, both ways; standard output and error are the program's.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdirSync, rmdirSync } from "node:fs"
+import { Socket } from "node:net"
+import { join } from "node:path"
+import { type Guest, type GuestExit, type GuestListener, LaunchFailure } from "../../services/GuestLauncher.ts"
+import type { LogChannel } from "../../domain/RunEvent.ts"
+import type { Cgroup } from "./Cgroup.ts"
+import { outOfMemoryCode } from "./ExitCode.ts"
+import { FatalText } from "./FatalText.ts"
+import { type Premises, removeFolder, type ResourceLimits } from "./Premises.ts"
+import * as ProcessTable from "./ProcessTable.ts"
+
+/** What differs from one language to the next. */
+export interface Program {
+  /** The command of a guest whose private working directory is given. */
+  readonly command: (folder: string) => readonly [file: string, ...args: ReadonlyArray<string>]
+  /** What each process of a guest is held to. */
+  readonly resources: Omit<ResourceLimits, "mark">
+  /** How the interpreter's last words begin, and which of them tell of memory. */
+  readonly lastWords: { readonly opening: RegExp; readonly outOfMemory: RegExp }
+  /** `maxConcurrentCalls`: an honest guest leaves no more answers than that unread. */
+  readonly maxConcurrentCalls: number
+}
+
+/** Signals by which an interpreter ends itself when it can no longer go on. */
+const aborts: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL"])
+
+/** How long the pipes of a dead guest may be held open by somebody who could not be ended. */
+const drainMs = 500
+
+/** How long members of a guest may take to die. */
+const deathMs = 5000
+
+/** Marks are values of a limit in microseconds: so far off that it bounds nothing, and told apart by the rest. */
+const leastMark = 2 ** 50
+const newMark = (): number => leastMark + Math.floor(Math.random() * leastMark)
+
+/** Lines of a text of whole lines. */
+const linesOf = (text: string): number => {
+  let lines = 0
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++
+  return lines
+}
+
+class ProcessGuest implements Guest {
+  readonly #child: ChildProcess
+  readonly #pid: number
+  readonly #folder: string
+  readonly #mark: number
+  readonly #cgroup: Cgroup | undefined
+  readonly #channel: Socket
+  readonly #sockets: ReadonlyArray<Socket>
+  readonly #fatal: FatalText
+  readonly #outOfMemoryWords: RegExp
+  readonly #mostUnread: number
+  readonly #gone: Promise<void>
+  #listener: GuestListener | undefined
+  #early: Array<(listener: GuestListener) => void> = []
+  #exit: GuestExit | undefined
+  #unread = 0
+  #held = false
+  #dead = false
+  #busyMs = 0
+  #peakMemoryMb: number | undefined
+
+  constructor(child: ChildProcess, pid: number, folder: string, mark: number, cgroup: Cgroup | undefined, program: Program) {
+    this.#child = child
+    this.#pid = pid
+    this.#folder = folder
+    this.#mark = mark
+    this.#cgroup = cgroup
+    this.#outOfMemoryWords = program.lastWords.outOfMemory
+    // One batch of answers that the guest reads while it makes new calls, and the answers of those.
+    this.#mostUnread = 2 * program.maxConcurrentCalls + 1
+    this.#fatal = new FatalText(program.lastWords.opening, (bytes) => this.#onStray("stderr", bytes))
+    const [, stdout, stderr, channel] = child.stdio
+    if (!(stdout instanceof Socket && stderr instanceof Socket && channel instanceof Socket)) {
+      throw new TypeError("the pipes of a child process are sockets")
+    }
+    this.#channel = channel
+    this.#sockets = [stdout, stderr, channel]
+    channel.setEncoding("utf8")
+    channel.on("data", (text: string) => this.#tell((listener) => listener.onText(text)))
+    stdout.on("data", (bytes: Buffer) => this.#onStray("stdout", bytes))
+    stderr.on("data", (bytes: Buffer) => this.#fatal.push(bytes))
+    // A pipe whose other end is gone; the exit tells the rest.
+    for (const socket of this.#sockets) socket.on("error", () => {})
+    let drained: NodeJS.Timeout | undefined
+    child.on("exit", () => {
+      this.#dead = true
+      // Whatever it had started must not outlive it, and holds its pipes.
+      this.#kill()
+      drained = setTimeout(() => {
+        for (const socket of this.#sockets) socket.destroy()
+      }, drainMs)
+    })
+    this.#gone = new Promise((resolve) => {
+      child.on("close", (code, signal) => {
+        clearTimeout(drained)
+        this.#onClose(code ?? undefined, signal ?? undefined)
+        resolve()
+      })
+    })
+    // A guest that waits for a program keeps no host alive.
+    child.unref()
+    for (const socket of this.#sockets) socket.unref()
+  }
+
+  listen(listener: GuestListener): void {
+    this.#listener = listener
+    const early = this.#early
+    this.#early = []
+    for (const tell of early) tell(listener)
+    if (this.#exit !== undefined) listener.onExit(this.#exit)
+  }
+
+  send(text: string): void {
+    if (this.#dead || this.#channel.destroyed) return
+    if (!this.#held) this.#hold()
+    const lines = linesOf(text)
+    this.#unread += lines
+    // Only a guest that forges calls without reading the answers lets them pile up.
+    if (this.#unread > this.#mostUnread + lines) return this.#kill()
+    this.#channel.write(text, () => (this.#unread -= lines))
+  }
+
+  busyMs(): number {
+    const measured = this.#cgroup?.cpuMs() ?? (this.#dead ? undefined : ProcessTable.cpuMs(this.#pid))
+    if (measured !== undefined && measured > this.#busyMs) this.#busyMs = measured
+    return this.#busyMs
+  }
+
+  peakMemoryMb(): number | undefined {
+    if (!this.#dead) this.#peakMemoryMb = ProcessTable.peakMemoryMb(this.#pid) ?? this.#peakMemoryMb
+    return this.#peakMemoryMb
+  }
+
+  /** Ends the process and all that it started, waits until they are gone, and removes what they left. */
+  readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    this.peakMemoryMb()
+    this.#hold()
+    this.#kill()
+    yield* Effect.promise(() => this.#gone)
+    for (let waited = 0; !this.#isEmpty() && waited < deathMs; waited += 1) yield* Effect.sleep(1)
+    if (!this.#removeFolder()) yield* removeFolder(this.#folder)
+  }).pipe(Effect.ignoreCause)
+
+  /** Keeps the host alive from now on. */
+  #hold(): void {
+    this.#held = true
+    if (this.#dead) return
+    this.#child.ref()
+    for (const socket of this.#sockets) socket.ref()
+  }
+
+  #tell(tell: (listener: GuestListener) => void): void {
+    if (this.#listener === undefined) this.#early.push(tell)
+    else tell(this.#listener)
+  }
+
+  #onStray(channel: LogChannel, bytes: Uint8Array): void {
+    this.#tell((listener) => listener.onStray(channel, bytes))
+  }
+
+  #kill(): void {
+    if (this.#cgroup?.kill() === true) return
+    if (!this.#dead) ProcessTable.signal(this.#pid, "SIGKILL")
+    ProcessTable.signal(-this.#pid, "SIGKILL")
+    this.#killMarked()
+  }
+
+  /** Ends what left the process group; whether nothing was found. */
+  #killMarked(): boolean {
+    // Stopped first: what is found can start nothing more while the others are looked for.
+    const pids = ProcessTable.marked(this.#mark)
+    for (const pid of pids) ProcessTable.signal(pid, "SIGSTOP")
+    for (const pid of pids) ProcessTable.signal(pid, "SIGKILL")
+    return pids.length === 0
+  }
+
+  #isEmpty(): boolean {
+    if (this.#cgroup === undefined) return this.#killMarked()
+    if (this.#cgroup.remove()) return true
+    this.#cgroup.kill()
+    return false
+  }
+
+  #removeFolder(): boolean {
+    try {
+      rmdirSync(this.#folder)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #onClose(code: number | undefined, signal: string | undefined): void {
+    const aborted = (signal !== undefined && aborts.has(signal)) || code === 134
+    const words = aborted ? this.#fatal.take() : ""
+    if (!aborted) this.#fatal.release()
+    this.busyMs()
+    this.#exit = {
+      code,
+      signal,
+      outOfMemory:
+        code === outOfMemoryCode ||
+        this.#outOfMemoryWords.test(words) ||
+        (signal === "SIGKILL" && this.#cgroup?.ranOutOfMemory() === true)
+    }
+    this.#listener?.onExit(this.#exit)
+  }
+}
+
+const startGuest = (premises: Premises, program: Program, name: string): Effect.Effect<ProcessGuest, LaunchFailure> =>
+  Effect.callback((resume) => {
+    const folder = join(premises.folder, name)
+    const failed = (cause: unknown) => {
+      const why = cause instanceof Error ? `: ${cause.message}` : ""
+      resume(Effect.fail(new LaunchFailure({ message: `a process could not be started${why}`, cause })))
+    }
+    try {
+      mkdirSync(folder, { mode: 0o700 })
+      const mark = newMark()
+      const [file, ...args] = [...premises.wrap({ ...program.resources, mark }), ...program.command(folder)]
+      if (file === undefined) return
+      const child = spawn(file, args, {
+        cwd: folder,
+        // A process group of its own, which is ended as a whole.
+        detached: true,
+        env: {},
+        stdio: ["ignore", "pipe", "pipe", "pipe"]
+      })
+      const { pid } = child
+      if (pid === undefined) {
+        child.once("error", (error) => {
+          rmdirSync(folder)
+          failed(error)
+        })
+        return
+      }
+      child.on("error", () => {})
+      // It starts nothing before it is told a program.
+      const cgroup = premises.cgroup?.child(name)
+      cgroup?.join(pid)
+      resume(Effect.succeed(new ProcessGuest(child, pid, folder, mark, cgroup, program)))
+    } catch (cause) {
+      failed(cause)
+    }
+  })
+
+/** Launches guests on premises. */
+export const launch = (premises: Premises, program: Program): Effect.Effect<Guest, LaunchFailure, Scope.Scope> => {
+  let launched = 0
+  return Effect.acquireRelease(
+    Effect.suspend(() => startGuest(premises, program, String(++launched))),
+    (guest) => guest.end
+  )
+}

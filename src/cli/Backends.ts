@@ -1,0 +1,87 @@
+/**
+ * The backends that the command line knows. Each is loaded only when it is used.
+ */
+import type * as Layer from "effect/Layer"
+import * as Effect from "effect/Effect"
+import type { LimitsInput } from "../domain/Limits.ts"
+import type { CodeRuntime } from "../services/CodeRuntime.ts"
+import type { ProgramCompiler } from "../services/ProgramCompiler.ts"
+import * as ExitCode from "./ExitCode.ts"
+import { languageOf } from "./Source.ts"
+import { Stopped } from "./Stopped.ts"
+
+type Language = "typescript" | "python"
+
+interface Backend {
+  readonly language: Language
+  /** What it is, for the help. */
+  readonly summary: string
+  readonly load: () => Promise<{ readonly layer: (limits: LimitsInput) => Layer.Layer<CodeRuntime, Error> }>
+}
+
+/** By name; the first of a language is its default. */
+export const backends: { readonly [name: string]: Backend } = {
+  "worker-thread": {
+    language: "typescript",
+    summary: "TypeScript, a thread of this process: fast, no border against malice",
+    load: () => import("../backends/worker-thread/WorkerThread.ts")
+  }
+}
+
+/** Compilers of the languages that are compiled before a guest has them. */
+const compilers: { readonly [language in Language]?: () => Promise<{ readonly layer: Layer.Layer<ProgramCompiler> }> } =
+  {
+    typescript: () => import("../backends/typescript-compiler/TypeScriptCompiler.ts")
+  }
+
+/** The names of the backends, in the order of the help. */
+export const names: ReadonlyArray<string> = Object.keys(backends)
+
+const titles: { readonly [language in Language]: string } = { typescript: "TypeScript", python: "Python" }
+
+const refused = (message: string) => new Stopped({ exitCode: ExitCode.usage, message })
+
+/** The backend for a program, by its name or by the program's file name. */
+const choose = (file: string, name: string | undefined): Effect.Effect<Backend, Stopped> =>
+  Effect.gen(function* () {
+    const language = languageOf(file)
+    if (name === undefined) {
+      const byDefault = Object.values(backends).find((backend) => backend.language === (language ?? "typescript"))
+      return byDefault ?? (yield* refused(`no backend runs ${titles[language ?? "typescript"]}: ${file}`))
+    }
+    const backend = Object.hasOwn(backends, name) ? backends[name] : undefined
+    if (backend === undefined) {
+      return yield* refused(`there is no backend ${JSON.stringify(name)}; --backend must be one of ${names.join(", ")}`)
+    }
+    if (language !== undefined && language !== backend.language) {
+      const is = `${file} is ${titles[language]}, --backend ${name} runs ${titles[backend.language]}`
+      return yield* refused(`${is}; leave --backend out, or give the program as - (standard input)`)
+    }
+    return backend
+  })
+
+/** The runtime for a program. */
+export const runtimeFor = (
+  file: string,
+  name: string | undefined,
+  limits: LimitsInput
+): Effect.Effect<Layer.Layer<CodeRuntime, Error>, Stopped> =>
+  Effect.gen(function* () {
+    const backend = yield* choose(file, name)
+    const { layer } = yield* Effect.promise(backend.load)
+    return layer(limits)
+  })
+
+/** The language of a program and the compiler that checks it. */
+export const compilerFor = (
+  file: string
+): Effect.Effect<{ readonly file: string; readonly layer: Layer.Layer<ProgramCompiler> }, Stopped> =>
+  Effect.gen(function* () {
+    const language = languageOf(file) ?? "typescript"
+    const load = compilers[language]
+    if (load === undefined) {
+      return yield* refused(`check compiles TypeScript only; ${titles[language]} is compiled where it runs: ${file}`)
+    }
+    const { layer } = yield* Effect.promise(load)
+    return { file: "program.ts", layer }
+  })

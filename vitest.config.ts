@@ -1,0 +1,19 @@
+import { defineConfig } from "vitest/config"
+
+// Examples and the suite import this package by its name; under this condition that is `src`, so no build is needed.
+const source = "@effect-code-runtime/source"
+
+export default defineConfig({
+  ssr: { resolve: { conditions: [source, "module", "node", "development|production"], externalConditions: [source] } },
+  test: {
+    include: ["test/**/*.test.ts"],
+    // Guests are threads and processes of their own: two files at once keep two cores busy.
+    pool: "forks",
+    maxWorkers: 2,
+    fileParallelism: true,
+    execArgv: [`--conditions=${source}`],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    teardownTimeout: 10_000
+  }
+})
