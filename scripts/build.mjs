@@ -1,7 +1,7 @@
 // Builds `dist`: modules by tsc, then what starts in a fresh thread or process as one file each, with all it needs inside;
 // last the command line, as one file for what always starts and one for each backend that it may load.
 import { spawnSync } from "node:child_process"
-import { chmodSync, existsSync, rmSync } from "node:fs"
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs"
 import { dirname, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
@@ -10,13 +10,31 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 process.chdir(root)
 
 /** Entries that other code starts by their path. The compiler inlines TypeScript, so users install none of it. */
-const bundles = ["backends/typescript-compiler/compiler-thread", "backends/worker-thread/guest-thread"]
+const bundles = [
+  "backends/typescript-compiler/compiler-thread",
+  "backends/worker-thread/guest-thread",
+  "backends/node-process/guest-process"
+]
+
+/** What Python runs. */
+const copies = [
+  "python-guest/guest.py",
+  "python-process/start.py",
+  "python-process/probe.py",
+  "sandbox/beginning.py",
+  "sandbox/probe.py"
+]
 
 rmSync("dist", { recursive: true, force: true })
 const compiled = spawnSync(process.execPath, ["node_modules/@typescript/native/bin/tsc", "-p", "tsconfig.build.json"], {
   stdio: "inherit"
 })
 if (compiled.status !== 0) process.exit(compiled.status ?? 1)
+
+for (const name of copies) {
+  mkdirSync(`dist/backends/${dirname(name)}`, { recursive: true })
+  copyFileSync(`src/backends/${name}`, `dist/backends/${name}`)
+}
 
 for (const name of bundles) {
   if (!existsSync(`src/${name}.ts`)) throw new Error(`src/${name}.ts is not there`)

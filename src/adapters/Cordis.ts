@@ -15,6 +15,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
 import * as Struct from "effect/Struct"
+import * as NodeProcess from "../backends/node-process/NodeProcess.ts"
+import * as PythonProcess from "../backends/python-process/PythonProcess.ts"
 import * as WorkerThread from "../backends/worker-thread/WorkerThread.ts"
 import { boundOf, fields, InvalidLimit, keys, type LimitKey, type LimitsInput } from "../domain/Limits.ts"
 import type { CodeRuntime } from "../services/CodeRuntime.ts"
@@ -125,19 +127,24 @@ const read = <S extends Settings>(settings: S, config: unknown): StandardSchemaV
   if (typeof config !== "object" && config !== undefined) {
     return { issues: [{ message: `the config is ${typeof config}; it must be an object` }] }
   }
-  // YAML reads an empty value as null.
-  const given = Object.fromEntries(Object.entries(config ?? {}).filter(([, value]) => value != null))
+  const known = Object.keys(settings.fields)
+  const existing = known.length === 0 ? "left out: this plugin has no settings" : `one of ${known.join(", ")}`
   const issues: Array<StandardSchemaV1.Issue> = []
+  const given: { [key: string]: unknown } = {}
+  for (const [key, value] of Object.entries(config ?? {})) {
+    // YAML reads an empty value as null.
+    if (value === null || value === undefined) continue
+    if (known.includes(key)) given[key] = value
+    else issues.push(issueOf(key, value, existing))
+  }
   if (alias in given && "maxMemoryMb" in given) issues.push(issueOf(alias, given[alias], "left out beside maxMemoryMb"))
   const decoded = Schema.decodeResult(settings, { errors: "all", onExcessProperty: "error" })(given)
   if (Result.isSuccess(decoded)) return issues.length > 0 ? { issues } : { value: decoded.success }
 
-  const known = Object.keys(settings.fields)
-  const existing = known.length === 0 ? "left out: this plugin has no settings" : `one of ${known.join(", ")}`
   for (const { message, path = [] } of formatIssue(decoded.failure.issue).issues) {
     const place = path.map(String)
     const [key = ""] = place
-    const bound = known.includes(key) ? boundOfSetting(key) : existing
+    const bound = boundOfSetting(key)
     issues.push(
       bound === undefined ? { message: `${place.join(".")}: ${message}`, path } : issueOf(key, given[key], bound)
     )
@@ -179,20 +186,36 @@ export function make(
 }
 
 const paths = Schema.optional(Schema.Array(Schema.String))
-const allowed = Schema.optional(Schema.Boolean)
+const flag = Schema.optional(Schema.Boolean)
 const permission = Schema.Struct({
   allowRead: paths,
   allowWrite: paths,
-  allowChildProcess: allowed,
-  allowWorker: allowed,
-  allowAddons: allowed,
-  allowWasi: allowed
+  allowChildProcess: flag,
+  allowWorker: flag,
+  allowAddons: flag,
+  allowWasi: flag
 })
 
 /** TypeScript in worker threads. Beside the limits it takes `permission`, as `WorkerThread.Options` has it. */
 export class WorkerThreadCodeRuntime extends makeWith(
   Schema.Struct({ ...limits.fields, permission: Schema.optional(permission) }),
   WorkerThread.layer
+) {}
+
+/** TypeScript in Node processes. Beside the limits it takes `permission` and `cgroup`, as `NodeProcess.Options` has them. */
+export class NodeProcessCodeRuntime extends makeWith(
+  Schema.Struct({
+    ...limits.fields,
+    permission: Schema.optional(Schema.Union([permission, Schema.Literal(false)])),
+    cgroup: flag
+  }),
+  NodeProcess.layer
+) {}
+
+/** Python in CPython processes. Beside the limits it takes `python` and `cgroup`, as `PythonProcess.Options` has them. */
+export class PythonProcessCodeRuntime extends makeWith(
+  Schema.Struct({ ...limits.fields, python: Schema.optional(Schema.String), cgroup: flag }),
+  PythonProcess.layer
 ) {}
 
 export default WorkerThreadCodeRuntime

@@ -23,8 +23,18 @@ interface Backend {
 export const backends: { readonly [name: string]: Backend } = {
   "worker-thread": {
     language: "typescript",
-    summary: "TypeScript, a thread of this process: fast, no border against malice",
+    summary: "TypeScript, a thread of this process: the fastest, no border against malice",
     load: () => import("../backends/worker-thread/WorkerThread.ts")
+  },
+  "node-process": {
+    language: "typescript",
+    summary: "TypeScript, a Node process for each run: its memory and its crashes are its own",
+    load: () => import("../backends/node-process/NodeProcess.ts")
+  },
+  "python-process": {
+    language: "python",
+    summary: "Python, a CPython process for each run",
+    load: () => import("../backends/python-process/PythonProcess.ts")
   }
 }
 

@@ -69,7 +69,8 @@ const refused = (path: string, why: string) =>
   new Stopped({ exitCode: ExitCode.usage, message: `cannot use --bindings ${path}: ${why}` })
 
 const whyUnloadable = (error: unknown): string => {
-  const missing = typeof error === "object" && error !== null && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
+  const missing =
+    typeof error === "object" && error !== null && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
   return missing && error instanceof Error ? error.message : whyUnreadable(error)
 }
 

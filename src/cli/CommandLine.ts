@@ -37,13 +37,19 @@ const meanings: { readonly [key in Limits.LimitKey]: string } = {
   maxMemoryMb: "Memory of the guest, in MiB",
   maxConcurrentCalls: "Binding functions at work at once; more calls wait, in order",
   maxConcurrentRuns: "Runs at once; the command line has one",
-  standby: "Guests that boot before the program is read; the next are kept ready in their place"
+  standby: "Guests that boot while the program is read"
+}
+
+/** Defaults that are not the library's, in words. */
+const defaults: { readonly [key in Limits.LimitKey]?: string } = {
+  maxConcurrentRuns: "no limit",
+  standby: "0, 1 for -"
 }
 
 /** A limit as a flag: what is wrong with a value names flag, value and bound. */
 const limit = (key: Limits.LimitKey): Flag.Flag<Option.Option<number>> => {
   const bound = Limits.boundOf(key)
-  const byDefault = key === "maxConcurrentRuns" ? "no limit" : String(Limits.defaults[key])
+  const byDefault = defaults[key] ?? String(Limits.defaults[key])
   const holds = Schema.is(Limits.fields[key])
   return Flag.String(flagName(key)).pipe(
     Flag.withMetavar(`<${unitOf(key)}>`),
@@ -116,7 +122,9 @@ const runCommand = Command.make(
       Flag.withDefault(false)
     ),
     logs: Flag.Boolean("logs").pipe(
-      Flag.withDescription("Show logs on standard error as they come; the default, except with --json (off: --no-logs)"),
+      Flag.withDescription(
+        "Show logs on standard error as they come; the default, except with --json (off: --no-logs)"
+      ),
       Flag.optional
     ),
     ...limits

@@ -1,15 +1,25 @@
 /**
  * What the command line says of an outcome.
  */
-import { type CodeRunFailed, type CodeRunSuccess, type FailureKind, kindOf, type UnsettledCall } from "../domain/CodeRun.ts"
+import {
+  type CodeRunFailed,
+  type CodeRunSuccess,
+  type FailureKind,
+  kindOf,
+  type UnsettledCall
+} from "../domain/CodeRun.ts"
 import { type Json, stringify } from "../domain/Json.ts"
 
 /** How values read: on one line for programs, spread for people. */
 export type Layout = "line" | "spread"
 
+/** How many times its length a spread text may have: beyond, it is more indentation than text. */
+const mostGrowth = 20
+
 const spread = (text: string): string => {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    const wide = JSON.stringify(JSON.parse(text), null, 2)
+    return wide.length > mostGrowth * text.length ? text : wide
   } catch {
     // Nested more deeply than JSON.stringify reaches.
     return text

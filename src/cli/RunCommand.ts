@@ -44,8 +44,10 @@ export const run = Effect.fnUntraced(function* (input: Input) {
   const { exitCode, signal } = yield* Interruption
   const showLogs = Option.getOrElse(input.logs, () => !json)
 
-  const layer = yield* Backends.runtimeFor(file, Option.getOrUndefined(input.backend), limits)
-  // The guest and the compiler boot while the program is read.
+  // Who pipes a program in may take a while: its guest boots meanwhile. A file is read sooner than a guest boots, and a
+  // place that is filled again would only compete with the run.
+  const standby = file === "-" ? 1 : 0
+  const layer = yield* Backends.runtimeFor(file, Option.getOrUndefined(input.backend), { standby, ...limits })
   const [services, program, bindings] = yield* orStop(
     Effect.all([Effect.mapError(Layer.build(layer), unusable), Source.read(file), Bindings.loadAll(modules)], {
       concurrency: "unbounded"

@@ -2,7 +2,6 @@
 /**
  * The entry of the command line.
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -14,11 +13,13 @@ import * as CommandLine from "./CommandLine.ts"
 import * as ExitCode from "./ExitCode.ts"
 import { Interruption, listen } from "./Interruption.ts"
 import { tolerateClosedPipes, writeLine } from "./Output.ts"
+import * as Services from "./Services.ts"
 import { Stopped } from "./Stopped.ts"
 
 const version = (): string => {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
-  const found = typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined
+  const found =
+    typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined
   return typeof found === "string" ? found : "unknown"
 }
 
@@ -42,7 +43,7 @@ const exit = await CommandLine.main(version(), process.argv.slice(2)).pipe(
   Effect.catchCause(conclude),
   Effect.provide(
     Layer.mergeAll(
-      NodeServices.layer,
+      Services.layer,
       CommandLine.presentation,
       Layer.succeed(Interruption, listen()),
       // Standard output carries results alone.

@@ -72,6 +72,22 @@ interface Place {
   next: number
 }
 
+/** The working list of the last walk, for the next one: a list without a prototype costs more than a small walk. */
+let spare: Array<Place> | undefined = bareList()
+
+/** Takes the working list; a walk inside a walk, from the trap of a proxy, finds none and makes its own. */
+const takeSpare = (): Array<Place> => {
+  const places = spare ?? bareList<Place>()
+  spare = undefined
+  return places
+}
+
+const putSpare = (places: Array<Place>): void => {
+  // Emptied, so that nothing of the value lives on.
+  places.length = 0
+  spare = places
+}
+
 const keyAt = (place: Place, index: number): string | number => {
   if (place.keys === undefined) return index
   const key = place.keys[index]
@@ -191,7 +207,16 @@ const describe = (value: unknown, path: string): string => {
  * bytes, this pass stops early at values that are surely too long.
  */
 export const inspect = (value: unknown, root: string, cap: number): Inspection => {
-  const places = bareList<Place>()
+  if (typeof value !== "object" || value === null) return walk(value, root, cap, noPlaces)
+  const places = takeSpare()
+  const found = walk(value, root, cap, places)
+  putSpare(places)
+  return found
+}
+
+const noPlaces: Array<Place> = bareList()
+
+const walk = (value: unknown, root: string, cap: number, places: Array<Place>): Inspection => {
   let depth = 0
   let units = 0
   let onPath: Set<object> | undefined

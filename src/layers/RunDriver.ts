@@ -5,7 +5,7 @@
  * budgets watched. The first thing that ends it settles it; then the guest and the open calls are ended and waited for,
  * and only then is the outcome told.
  */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -99,10 +99,16 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
           yield* watchBudgets(run, limits)
         },
         (effect, run) =>
-          Effect.catchTags(effect, {
-            LaunchFailure: (failure) => Effect.sync(() => run.settle({ _tag: "Unlaunched", failure })),
-            ProgramRejected: (rejection) => Effect.sync(() => run.settle({ _tag: "Rejected", rejection }))
-          })
+          effect.pipe(
+            Effect.catchTags({
+              LaunchFailure: (failure) => Effect.sync(() => run.settle({ _tag: "Unlaunched", failure })),
+              ProgramRejected: (rejection) => Effect.sync(() => run.settle({ _tag: "Rejected", rejection }))
+            }),
+            // A defect of a backend is the run's: nobody waits for an ending that cannot come.
+            Effect.catchCause((cause) =>
+              Cause.hasInterruptsOnly(cause) ? Effect.void : Deferred.failCause(run.ended, cause)
+            )
+          )
       )
 
       const drive = <R>(

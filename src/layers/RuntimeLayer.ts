@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import { type InvalidLimit, type Limits, type LimitsInput, make as makeLimits } from "../domain/Limits.ts"
 import type { CodeRuntime } from "../services/CodeRuntime.ts"
 import { GuestLauncher } from "../services/GuestLauncher.ts"
@@ -18,7 +19,7 @@ import { keepReady } from "./Standby.ts"
  */
 export const make = <E = never, E2 = never>(
   limits: LimitsInput,
-  launcher: (limits: Limits) => GuestLauncher["Service"] | Effect.Effect<GuestLauncher["Service"], E>,
+  launcher: (limits: Limits) => GuestLauncher["Service"] | Effect.Effect<GuestLauncher["Service"], E, Scope.Scope>,
   compiler: Layer.Layer<ProgramCompiler, E2>
 ): Layer.Layer<CodeRuntime, InvalidLimit | E | E2> =>
   Layer.unwrap(

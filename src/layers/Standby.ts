@@ -16,6 +16,8 @@ interface Waiting {
  * A launcher that keeps `size` guests ready. Each is used once; one that was launched for a run that never started it
  * goes back, since it is as fresh as before. One that dies while it waits is replaced. All end with the scope.
  *
+ * A guest that has waited for `standbyMs` is ended: an idle runtime gives back what its guests hold.
+ *
  * The place of a guest that was taken is filled just after its run is over or after `refillAfterMs`, whichever comes
  * first: booting the next competes with no run that is about to end, and a run that follows at once still finds one that
  * boots already.
@@ -65,6 +67,15 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
       }
     }
     waiting.guest.listen(listener)
+    if (launcher.standbyMs === undefined) return
+    const retire = setTimeout(() => {
+      const at = ready.indexOf(waiting)
+      if (at < 0) return
+      ready.splice(at, 1)
+      runFork(Scope.close(waiting.scope, Exit.void))
+    }, launcher.standbyMs)
+    // What nobody waits for keeps no host alive.
+    retire.unref()
   }
 
   yield* Effect.addFinalizer(() =>

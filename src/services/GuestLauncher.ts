@@ -58,6 +58,8 @@ export class GuestLauncher extends Context.Service<
     readonly language: string
     /** What its guests are made of: `worker-thread`, `process` or `container` are the well-known ones. */
     readonly isolation: string
+    /** How long a guest may be kept ready for a program, in milliseconds; absent: for as long as the runtime lives. */
+    readonly standbyMs?: number | undefined
     /** One fresh guest, ended with the scope. */
     readonly launch: Effect.Effect<Guest, LaunchFailure, Scope.Scope>
   }

@@ -20,9 +20,26 @@ export const compiledOf = (program: string): Compiled => {
   return result
 }
 
+/** The places of V8 itself: what a test runner makes of a stack has no columns before the first. */
+const sitesOf = (error: Error): ReadonlyArray<NodeJS.CallSite> => {
+  const before = Error.prepareStackTrace
+  try {
+    let found: ReadonlyArray<NodeJS.CallSite> = []
+    Error.prepareStackTrace = (_, sites) => {
+      found = sites
+      return ""
+    }
+    void error.stack
+    return found
+  } finally {
+    Error.prepareStackTrace = before
+  }
+}
+
 export const framesOf = (error: Error, locate: ReturnType<typeof makeLocate>): ReadonlyArray<string> =>
-  [...(error.stack ?? "").matchAll(/program\.ts:(-?\d+):(-?\d+)/gu)].flatMap(([, line, column]) => {
-    const place = locate(Number(line), Number(column))
+  sitesOf(error).flatMap((site) => {
+    if (site.getFileName() !== "program.ts") return []
+    const place = locate(site.getLineNumber() ?? 0, site.getColumnNumber() ?? 0)
     return place === undefined ? [] : [`${place.line}:${place.column}`]
   })
 
@@ -41,7 +58,10 @@ export const call = (code: string, columnOffset: number): Promise<unknown> => {
 export const evaluate = async (program: string): Promise<Evaluated> => {
   const result = compile(program)
   if (isRejected(result)) {
-    return { rejected: result.rejected, ...(result.line === undefined ? {} : { place: `${result.line}:${result.column}` }) }
+    return {
+      rejected: result.rejected,
+      ...(result.line === undefined ? {} : { place: `${result.line}:${result.column}` })
+    }
   }
   try {
     return { value: await call(result.code, result.columnOffset) }
@@ -53,4 +73,3 @@ export const evaluate = async (program: string): Promise<Evaluated> => {
 
 /** Whether the program was compiled without printing it anew. */
 export const isBlanked = (program: string): boolean => compiledOf(program).mappings === undefined
-

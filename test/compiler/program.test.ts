@@ -13,7 +13,10 @@ const gives = (name: string, programs: ReadonlyArray<readonly [program: string, 
   })
 }
 
-const rejects = (name: string, programs: ReadonlyArray<readonly [program: string, message: RegExp, place?: string]>): void => {
+const rejects = (
+  name: string,
+  programs: ReadonlyArray<readonly [program: string, message: RegExp, place?: string]>
+): void => {
   describe(name, () => {
     for (const [program, message, place] of programs) {
       it(JSON.stringify(program).slice(0, 110), async () => {
@@ -53,23 +56,44 @@ gives("edges of the text", [
 ])
 
 gives("types of every sort", [
-  ["const f = <T,>(x: T) => x; const g = async <T extends object>(x: T): Promise<T> => x; return [f(1), await g([2])]", [1, [2]]],
+  [
+    "const f = <T,>(x: T) => x; const g = async <T extends object>(x: T): Promise<T> => x; return [f(1), await g([2])]",
+    [1, [2]]
+  ],
   ["const old = <number>(1 as unknown); return old satisfies number", 1],
-  ["let x!: number; class C { y!: string; declare w: number }\nx = 1; return [x, 'y' in new C(), 'w' in new C()]", [1, true, false]],
-  ["class C { x; constructor() { this.x = 1 } }\nclass D extends C { declare x: any; y = 2 }\nreturn Object.keys(new D())", ["x", "y"]],
+  [
+    "let x!: number; class C { y!: string; declare w: number }\nx = 1; return [x, 'y' in new C(), 'w' in new C()]",
+    [1, true, false]
+  ],
+  [
+    "class C { x; constructor() { this.x = 1 } }\nclass D extends C { declare x: any; y = 2 }\nreturn Object.keys(new D())",
+    ["x", "y"]
+  ],
   ["class C { x = 1 }\nclass D extends C { set x(v: number) { throw new Error('set') } }\nreturn new C().x", 1],
   ["function f(this: { a: number }, b: number) { return this.a + b }\nreturn f.call({ a: 1 }, 2)", 3],
   ["function f(a: string): string\nfunction f(a: number): number\nfunction f(a: any) { return a }\nreturn f(1)", 1],
-  ["function check(x: unknown): asserts x is string {}\ndeclare const s: unique symbol\nconst v: string | number = 'a'; check(v); return v", "a"],
-  ["declare enum X { A }\ndeclare function z(): void\ndeclare module 'm' { export const x: number }\ndeclare global { interface Window { a: 1 } }\nreturn 1", 1],
+  [
+    "function check(x: unknown): asserts x is string {}\ndeclare const s: unique symbol\nconst v: string | number = 'a'; check(v); return v",
+    "a"
+  ],
+  [
+    "declare enum X { A }\ndeclare function z(): void\ndeclare module 'm' { export const x: number }\ndeclare global { interface Window { a: 1 } }\nreturn 1",
+    1
+  ],
   ["namespace T { export interface X { a: number } }\nconst x: T.X = { a: 1 }; return x.a", 1],
-  ["export interface A { x: number }\nexport type B = A\nexport type { B as C }\nexport declare const d: number\nreturn 1", 1],
+  [
+    "export interface A { x: number }\nexport type B = A\nexport type { B as C }\nexport declare const d: number\nreturn 1",
+    1
+  ],
   ["try { throw 1 } catch (e: unknown) { return e as number }", 1],
   ["return 1 + 1 as number / 2", 1],
   ["const n: any = null; return n ?? 1 as number", 1],
   ["const f = (a: number):\n number =>\n a + 1; return f(1)", 2],
   ["let a = [3]; const f = a\ntype X = number\n;(1)\ninterface Y {}\n[0].map(q => q)\nreturn f[0]", 3],
-  ["abstract class A { abstract m(): number; abstract x: number; private y = 1; static #p = 2; static get p() { return A.#p } }\nclass B extends A { override m() { return 1 } x = 3 }\nreturn [new B().m(), new B().x, A.p]", [1, 3, 2]]
+  [
+    "abstract class A { abstract m(): number; abstract x: number; private y = 1; static #p = 2; static get p() { return A.#p } }\nclass B extends A { override m() { return 1 } x = 3 }\nreturn [new B().m(), new B().x, A.p]",
+    [1, 3, 2]
+  ]
 ])
 
 describe("types are blanked, never printed anew", () => {
@@ -89,7 +113,10 @@ gives("blanking never joins what stood apart", [
   ["class P { get: number\n x = 1 }\nreturn new P().x", 1],
   ["class P { static: number\n x = 1 }\nreturn Object.keys(new P())", ["static", "x"]],
   ["class P { x = 1\n private in = 2 }\nreturn (new P() as any).in", 2],
-  ["abstract class P { x = 1\n abstract foo(): void\n ['k']() { return 1 } }\nclass Q extends P { foo() {} }\nreturn new Q().x", 1],
+  [
+    "abstract class P { x = 1\n abstract foo(): void\n ['k']() { return 1 } }\nclass Q extends P { foo() {} }\nreturn new Q().x",
+    1
+  ],
   ["class P { [k: string]: any\n *g() { yield 2 } }\nreturn [...new P().g()]", [2]],
   ["const x = 1 as unknown as number\n;[1].map(y => y)\nreturn x", 1],
   ["let n = 0; const f = () => { n += 1 }\nf()\nimport { sep } from 'node:path'\n;(sep)\nreturn n", 1]
@@ -99,19 +126,46 @@ gives("syntax that is more than types", [
   ["enum E { A = 1 }\nenum E { B = 2 }\nreturn [E.A, E.B, E[2]]", [1, 2, "B"]],
   ["enum E { A = 'x'.length, B = A << 2, C = B | 1 }\nreturn [E.A, E.B, E.C]", [1, 4, 5]],
   ["const enum E { A = 1, B = A + 1 }\nreturn E.B + E['A']", 3],
-  ["namespace N { export let x = 1; export function inc() { x++ } }\nnamespace N { export const y = x + 1; export namespace D { export const z = y } }\nN.inc(); return [N.x, N.y, N.D.z]", [2, 2, 2]],
+  [
+    "namespace N { export let x = 1; export function inc() { x++ } }\nnamespace N { export const y = x + 1; export namespace D { export const z = y } }\nN.inc(); return [N.x, N.y, N.D.z]",
+    [2, 2, 2]
+  ],
   ["namespace A.B.C { export const v = 1 }\nreturn A.B.C.v", 1],
   ["function f() { return 1 }\nnamespace f { export const k = 2 }\nreturn f() + f.k", 3],
   ["class K { static a = 1 }\nnamespace K { export const b = 2 }\nreturn K.a + K.b", 3],
-  ["namespace N { export namespace M { export const x = 3 } export type T = number }\nimport A = N.M\nimport U = N.T\nconst z: U = 1\nreturn A.x + z", 4],
-  ["namespace N { export const y = 2 }\nnamespace O { export import P = N; import Q = N; export const q = Q.y }\nreturn O.P.y + O.q", 4],
+  [
+    "namespace N { export namespace M { export const x = 3 } export type T = number }\nimport A = N.M\nimport U = N.T\nconst z: U = 1\nreturn A.x + z",
+    4
+  ],
+  [
+    "namespace N { export const y = 2 }\nnamespace O { export import P = N; import Q = N; export const q = Q.y }\nreturn O.P.y + O.q",
+    4
+  ],
   ["namespace T { export interface X { a: number } }\nimport A = T.X\nconst x: A = { a: 1 }; return x.a", 1],
-  ["class P { constructor(public x: number, private readonly y = 2) {} sum() { return this.x + this.y } }\nreturn new P(1).sum()", 3],
-  ["class A { accessor x = 1; static accessor y: number = 2; accessor #z = 3; get z() { return this.#z } }\nreturn [new A().x, A.y, new A().z]", [1, 2, 3]],
-  ["function dec(v: any, c: ClassMethodDecoratorContext) { return function (this: any, ...a: any[]) { return v.apply(this, a) + 1 } }\nclass A { @dec m() { return 1 } }\nreturn new A().m()", 2],
-  ["function mark(t: any, c: any) { c.addInitializer(function (this: any) { this.kind = c.kind }) }\n@mark class A {}\nreturn (A as any).kind", "class"],
-  ["const log: string[] = [];\nusing a = { [Symbol.dispose]() { log.push('a') } };\nawait using b = { async [Symbol.asyncDispose]() { log.push('b') } };\nfunction hoisted() { return 5 }\nclass C {}\nconst k = hoisted();\nreturn [k, log, C.name]", [5, ["b", "a"], "C"]],
-  ["const log: number[] = []\nfor (using x of [{ [Symbol.dispose]() { log.push(1) } }]) log.push(0)\nreturn log", [0, 1]],
+  [
+    "class P { constructor(public x: number, private readonly y = 2) {} sum() { return this.x + this.y } }\nreturn new P(1).sum()",
+    3
+  ],
+  [
+    "class A { accessor x = 1; static accessor y: number = 2; accessor #z = 3; get z() { return this.#z } }\nreturn [new A().x, A.y, new A().z]",
+    [1, 2, 3]
+  ],
+  [
+    "function dec(v: any, c: ClassMethodDecoratorContext) { return function (this: any, ...a: any[]) { return v.apply(this, a) + 1 } }\nclass A { @dec m() { return 1 } }\nreturn new A().m()",
+    2
+  ],
+  [
+    "function mark(t: any, c: any) { c.addInitializer(function (this: any) { this.kind = c.kind }) }\n@mark class A {}\nreturn (A as any).kind",
+    "class"
+  ],
+  [
+    "const log: string[] = [];\nusing a = { [Symbol.dispose]() { log.push('a') } };\nawait using b = { async [Symbol.asyncDispose]() { log.push('b') } };\nfunction hoisted() { return 5 }\nclass C {}\nconst k = hoisted();\nreturn [k, log, C.name]",
+    [5, ["b", "a"], "C"]
+  ],
+  [
+    "const log: number[] = []\nfor (using x of [{ [Symbol.dispose]() { log.push(1) } }]) log.push(0)\nreturn log",
+    [0, 1]
+  ],
   ["export interface A { x: number }\nenum Z { Q = 4 }\nexport type { A as C }\nreturn Z.Q", 4]
 ])
 
@@ -228,8 +282,14 @@ gives("an uncalled main is called", [
   ["function main(): number\nfunction main(a?: any) { return 42 }", 42],
   ["async function main() { if (1 > 2) await main(); return 42 }", 42],
   ["async function main(first: any) { return typeof first }", "undefined"],
-  ["'use strict'\nimport { sep } from 'node:path'\ntype X = 1\nenum E { A }\nnamespace N { export const n = 1 }\nclass C {}\nlet k = 1\nvar v\nconst main = async () => sep + E.A + N.n + k", "/011"],
-  ["function help(main: number) { return { main: main, a: { main: 2 }.main } }\nfunction main() { return 42 }\ntype M = typeof main", 42],
+  [
+    "'use strict'\nimport { sep } from 'node:path'\ntype X = 1\nenum E { A }\nnamespace N { export const n = 1 }\nclass C {}\nlet k = 1\nvar v\nconst main = async () => sep + E.A + N.n + k",
+    "/011"
+  ],
+  [
+    "function help(main: number) { return { main: main, a: { main: 2 }.main } }\nfunction main() { return 42 }\ntype M = typeof main",
+    42
+  ],
   ["const later = async () => await 1\nasync function main() { return await later() }", 1]
 ])
 
@@ -256,11 +316,23 @@ gives("injected names may be taken", [
 describe("places", () => {
   const cases: ReadonlyArray<readonly [name: string, program: string, frames: ReadonlyArray<string>]> = [
     ["the first line", "throw new Error('x')", ["1:7"]],
-    ["blanked types", "interface Row { a: number }\nfunction inner(row: Row): never {\n  throw new RangeError('far');\n}\nconst rows: Row[] = [{ a: 1 }];\nvoid rows[0]!, inner(rows[0]!)", ["3:9", "6:16"]],
-    ["an enum and a parameter property", "enum Level { Low, High }\nclass Box { constructor(private readonly level: Level) {} get() { return this.level; } }\nasync function later(box: Box) {\n  await null;\n  const nothing: any = null;\n  return nothing.field + box.get();\n}\nawait later(new Box(Level.High));", ["6:18", "8:1"]],
+    [
+      "blanked types",
+      "interface Row { a: number }\nfunction inner(row: Row): never {\n  throw new RangeError('far');\n}\nconst rows: Row[] = [{ a: 1 }];\nvoid rows[0]!, inner(rows[0]!)",
+      ["3:9", "6:16"]
+    ],
+    [
+      "an enum and a parameter property",
+      "enum Level { Low, High }\nclass Box { constructor(private readonly level: Level) {} get() { return this.level; } }\nasync function later(box: Box) {\n  await null;\n  const nothing: any = null;\n  return nothing.field + box.get();\n}\nawait later(new Box(Level.High));",
+      ["6:18", "8:1"]
+    ],
     ["after an import", "import { sep } from 'node:path'; throw new Error(sep)", ["1:40"]],
     ["after an import, printed", "import { sep } from 'node:path'; enum E { A }; throw new Error(sep)", ["1:54"]],
-    ["a fence, an import, an enum and main", "```ts\nimport path from 'node:path'\nenum A { B }\nasync function main() {\n  throw new Error(path.sep + A.B)\n}\n```", ["5:9"]],
+    [
+      "a fence, an import, an enum and main",
+      "```ts\nimport path from 'node:path'\nenum A { B }\nasync function main() {\n  throw new Error(path.sep + A.B)\n}\n```",
+      ["5:9"]
+    ],
     ["a fence and a function", "```ts\nasync () => {\n  (null as any).x\n}\n```", ["3:17"]],
     ["a function on the first line", "async () => { throw new Error('x') }", ["1:21"]],
     ["a function, printed", "async function () {\n  enum A { B }\n  throw new Error('x')\n}", ["3:9"]],
@@ -268,7 +340,11 @@ describe("places", () => {
     ["a line separator in a string, printed", "enum A { B }; const u = '\u2028';\n throw new Error('x')", ["3:8"]],
     ["CRLF", "enum A { B }\r\n\r\n  throw new Error('x')", ["3:9"]],
     ["a missing export", "const q = 1\nimport { join,\n  nope } from 'node:path'\nreturn nope() + join", ["3:3"]],
-    ["a missing export, printed", "enum A { B }\nimport { join,\n  nope } from 'node:path'\nreturn nope() + join", ["3:3"]]
+    [
+      "a missing export, printed",
+      "enum A { B }\nimport { join,\n  nope } from 'node:path'\nreturn nope() + join",
+      ["3:3"]
+    ]
   ]
   for (const [name, program, frames] of cases) {
     it(name, async () => {

@@ -18,6 +18,8 @@ export interface GuestChannel {
   readonly send: (lines: string) => void
   /** Keeps the guest's event loop alive while calls are open, and lets it end while none is. */
   readonly hold: (alive: boolean) => void
+  /** Ends the guest for want of memory, where its host can tell that from other ends. */
+  readonly outOfMemory?: () => never
 }
 
 interface ErrorClass {
@@ -49,10 +51,12 @@ interface Answer {
   readonly message: string
 }
 
+/** A place of the program on the stack, and those that called it. */
 interface Site {
   readonly line: number
   readonly column: number
   readonly name: string
+  readonly next: Site | undefined
 }
 
 interface Call {
@@ -60,7 +64,7 @@ interface Call {
   readonly name: string
   readonly errorClass: (new (message: string) => Error) | undefined
   readonly memberNameProperty: string | undefined
-  readonly sites: ReadonlyArray<Site>
+  readonly site: Site | undefined
   readonly args: string
   readonly resolve: (value: Json) => void
   readonly reject: (error: unknown) => void
@@ -81,6 +85,7 @@ const { setPrototypeOf, create } = Object
 const { isArray } = Array
 const ErrorConstructor = Error
 const TypeErrorConstructor = TypeError
+const RangeErrorConstructor = RangeError
 const PromiseConstructor = Promise
 const StringConstructor = String
 const captureStackTrace = Error.captureStackTrace
@@ -126,26 +131,28 @@ const withStacks = <A>(
 }
 
 /** The program's own places of a stack, innermost first. */
-const programSites = (_error: unknown, sites: ReadonlyArray<NodeJS.CallSite>): ReadonlyArray<Site> => {
-  const found = bareList<Site>()
-  let count = 0
-  for (let i = 0; i < sites.length; i++) {
+const programSites = (_error: unknown, sites: ReadonlyArray<NodeJS.CallSite>): Site | undefined => {
+  let first: Site | undefined
+  for (let i = sites.length - 1; i >= 0; i--) {
     const site = sites[i]
     if (site === undefined || site.getFileName() !== fileName) continue
-    found[count++] = {
+    first = {
       line: site.getLineNumber() ?? 1,
       column: site.getColumnNumber() ?? 1,
-      name: site.getFunctionName() ?? ""
+      name: site.getFunctionName() ?? "",
+      next: first
     }
   }
-  return found
+  return first
 }
 
-const sitesHere = (below: (...args: Array<never>) => unknown): ReadonlyArray<Site> =>
+const isSite = (value: unknown): value is Site => typeof value === "object" && value !== null
+
+const sitesHere = (below: (...args: Array<never>) => unknown): Site | undefined =>
   withStacks(sitesOfCall, programSites, () => {
     const holder: { stack?: unknown } = {}
     captureStackTrace(holder, below)
-    return isArray(holder.stack) ? holder.stack : []
+    return isSite(holder.stack) ? holder.stack : undefined
   })
 
 const siteText = (site: Site): string =>
@@ -224,6 +231,21 @@ const isError = (value: unknown): value is Error & { readonly code?: unknown } =
     if (prototype === ErrorConstructor.prototype) return true
   }
   return false
+}
+
+const refusedMemory = /allocation failed|could not allocate memory|out of memory/iu
+
+/** Whether it is an error by which V8 or Node refuse memory that the system did not give. */
+const tellsOfMemory = (thrown: unknown): boolean => {
+  try {
+    if (!isError(thrown)) return false
+    const { code, message } = thrown
+    if (code === "ERR_MEMORY_ALLOCATION_FAILED") return true
+    if (!(thrown instanceof RangeErrorConstructor) || typeof message !== "string") return false
+    return apply(exec, refusedMemory, [message]) !== null
+  } catch {
+    return false
+  }
 }
 
 /** Texts of what stands behind an error: its causes and the errors it gathers. */
@@ -390,6 +412,10 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
 
   const fail = (thrown: unknown): void => {
     if (settled) return
+    if (channel.outOfMemory !== undefined && tellsOfMemory(thrown)) {
+      flush()
+      channel.outOfMemory()
+    }
     const details = detailsOf(thrown)
     settle(
       `{"type":"threw","message":${stringify(messageOf(thrown))},"frames":${framesOf(thrown)}${
@@ -424,7 +450,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
   // ---- calls
 
   const placeText = (call: Call): string => {
-    const site = call.sites[0]
+    const { site } = call
     return site === undefined || site.column < 1 ? "" : `,"line":${site.line},"column":${site.column}`
   }
 
@@ -446,17 +472,14 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
   const settledPromise = PromiseConstructor.resolve()
 
   const rejection = (call: Call, message: string): unknown => {
-    const { errorClass, memberNameProperty, name, sites } = call
+    const { errorClass, memberNameProperty, name } = call
     const error = errorClass === undefined ? new ErrorConstructor(message) : new errorClass(message)
     if (memberNameProperty !== undefined) {
       defineProperty(error, memberNameProperty, { configurable: true, enumerable: true, writable: true, value: name })
     }
     // The stack of the call itself: the answer came from outside of the program.
     let stack = message === "" ? error.name : `${error.name}: ${message}`
-    for (let i = 0; i < sites.length; i++) {
-      const site = sites[i]
-      if (site !== undefined) stack += `\n${siteText(site)}`
-    }
+    for (let site = call.site; site !== undefined; site = site.next) stack += `\n${siteText(site)}`
     defineProperty(error, "stack", { configurable: true, writable: true, value: stack })
     return error
   }
@@ -496,14 +519,14 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
           )
         }
       }
-      const sites = sitesHere(call)
+      const site = sitesHere(call)
       return new PromiseConstructor<Json>((resolve, rejectCall) => {
         const made: Call = {
           global: namespace.global,
           name,
           errorClass,
           memberNameProperty: namespace.errorClass?.memberNameProperty,
-          sites,
+          site,
           args: text,
           resolve,
           reject: rejectCall

@@ -1,37 +1,33 @@
 /**
- * What the guests of one runtime share on the host: a private folder, a control group where the host may make one, and a
- * keeper, a process that ends and removes all of it should the host die first.
+ * What the guests of one runtime share on the host: a control group where the host may make one, and a keeper, a process
+ * that ends them and removes their folders should the host die first.
  */
 import * as Effect from "effect/Effect"
+import * as RcRef from "effect/RcRef"
 import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, mkdtempSync } from "node:fs"
+import { randomBytes } from "node:crypto"
+import { existsSync } from "node:fs"
 import { rm } from "node:fs/promises"
+import { Socket } from "node:net"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { Cgroup } from "./Cgroup.ts"
 
 /** Where guests live. */
 export interface Premises {
-  /** A folder that only this user can read; it is removed with everything in it. */
-  readonly folder: string
+  /** A name that no guest on these premises had before. */
+  readonly newName: () => string
+  /** The path of the private folder of a guest of that name; nobody has made it yet. */
+  readonly folderOf: (name: string) => string
   /** Holds the groups of all guests. */
   readonly cgroup: Cgroup | undefined
-  /** The commands, with their options, that a guest's own command is started through. */
-  readonly wrap: (limits: ResourceLimits) => ReadonlyArray<string>
+  /** The command, with its options, through which guests are started that must not outlive the host. */
+  readonly deathSignal: ReadonlyArray<string>
 }
 
-/** What the kernel holds each process of a guest to. */
-export interface ResourceLimits {
-  /** Address space in MiB. */
-  readonly addressSpaceMb?: number | undefined
-  /** Private writable memory in MiB. */
-  readonly dataMb?: number | undefined
-  /** A number that marks the guest and all that it starts. */
-  readonly mark: number
-}
-
-const found = (name: string): string | undefined => [`/usr/bin/${name}`, `/bin/${name}`].find((path) => existsSync(path))
+/** Where a tool of the host lies; undefined where it has none. */
+export const found = (name: string): string | undefined => [`/usr/bin/${name}`, `/bin/${name}`].find((path) => existsSync(path))
 
 /** Waits for the host's end of the pipe to close, which its death does, whatever killed it. */
 const keeping = `read -r _
@@ -40,13 +36,13 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     echo 1 > "$2/cgroup.kill"
     rmdir "$2"/*/ "$2"
   fi
-  rm -rf -- "$1"
-  [ -e "$1" ] || [ -e "$2" ] || break
+  rm -rf -- "$1"*
+  [ -d "$2" ] || break
   sleep 0.05
 done`
 
-const startKeeper = (folder: string, cgroup: Cgroup | undefined): ChildProcess => {
-  const keeper = spawn("/bin/sh", ["-c", keeping, "keeper", folder, cgroup?.folder ?? ""], {
+const startKeeper = (folders: string, cgroup: Cgroup | undefined): ChildProcess => {
+  const keeper = spawn("/bin/sh", ["-c", keeping, "keeper", folders, cgroup?.folder ?? ""], {
     cwd: "/",
     // A session of its own: what interrupts the host from its terminal must not end the keeper before it.
     detached: true,
@@ -56,7 +52,7 @@ const startKeeper = (folder: string, cgroup: Cgroup | undefined): ChildProcess =
   keeper.on("error", () => {})
   keeper.stdin?.on("error", () => {})
   keeper.unref()
-  if (keeper.stdin !== null && "unref" in keeper.stdin && typeof keeper.stdin.unref === "function") keeper.stdin.unref()
+  if (keeper.stdin instanceof Socket) keeper.stdin.unref()
   return keeper
 }
 
@@ -86,42 +82,45 @@ export const removeFolder = (folder: string): Effect.Effect<void> =>
     )
   )
 
-/** Takes premises for the guests of one runtime; they are given up with the scope. */
-export const make = (options: {
-  /** Whether to use a control group where the host may make one. */
-  readonly cgroup: boolean
-}): Effect.Effect<Premises, never, Scope.Scope> =>
+/** How long premises that no guest lives on are kept for the next, in milliseconds. */
+const keptMs = 200
+
+const take = (useCgroup: boolean): Effect.Effect<Premises, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
       Effect.sync(() => {
-        const folder = mkdtempSync(join(tmpdir(), "effect-code-runtime-"))
-        const cgroup = options.cgroup ? Cgroup.make(basename(folder)) : undefined
-        return { cgroup, folder, keeper: startKeeper(folder, cgroup) }
+        const name = `effect-code-runtime-${process.pid}-${randomBytes(9).toString("hex")}`
+        const folders = join(tmpdir(), `${name}-`)
+        const cgroup = useCgroup ? Cgroup.make(name) : undefined
+        return { cgroup, folders, keeper: startKeeper(folders, cgroup) }
       }),
-      ({ cgroup, folder, keeper }) =>
+      ({ cgroup, keeper }) =>
         Effect.gen(function* () {
           for (let i = 0; cgroup !== undefined && !cgroup.remove() && i < 100; i++) {
             cgroup.kill()
             yield* Effect.sleep(5)
           }
-          yield* removeFolder(folder)
           yield* endKeeper(keeper)
         })
     ),
-    ({ cgroup, folder }) => {
+    ({ cgroup, folders }) => {
       const setpriv = found("setpriv")
-      const prlimit = found("prlimit")
-      const wrap = ({ addressSpaceMb, dataMb, mark }: ResourceLimits): ReadonlyArray<string> => {
-        const words: Array<string> = []
-        if (setpriv !== undefined) words.push(setpriv, "--pdeathsig", "KILL", "--")
-        if (prlimit !== undefined) {
-          words.push(prlimit, "--core=0", `--rttime=${mark}`)
-          if (addressSpaceMb !== undefined) words.push(`--as=${Math.ceil(addressSpaceMb * 1_048_576)}`)
-          if (dataMb !== undefined) words.push(`--data=${Math.ceil(dataMb * 1_048_576)}`)
-          words.push("--")
-        }
-        return words
+      let names = 0
+      return {
+        newName: () => String(++names),
+        folderOf: (name) => folders + name,
+        cgroup,
+        deathSignal: setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--"]
       }
-      return { folder, cgroup, wrap }
     }
   )
+
+/**
+ * Premises for the guests of one runtime: taken with the first guest, given up soon after the last is gone, so that an idle
+ * runtime has nothing on the host.
+ */
+export const make = (options: {
+  /** Whether to use a control group where the host may make one. */
+  readonly cgroup: boolean
+}): Effect.Effect<Effect.Effect<Premises, never, Scope.Scope>, never, Scope.Scope> =>
+  Effect.map(RcRef.make({ acquire: take(options.cgroup), idleTimeToLive: keptMs }), RcRef.get)

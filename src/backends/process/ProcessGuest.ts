@@ -6,21 +6,27 @@ import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, rmdirSync } from "node:fs"
 import { Socket } from "node:net"
-import { join } from "node:path"
 import { type Guest, type GuestExit, type GuestListener, LaunchFailure } from "../../services/GuestLauncher.ts"
 import type { LogChannel } from "../../domain/RunEvent.ts"
 import type { Cgroup } from "./Cgroup.ts"
 import { outOfMemoryCode } from "./ExitCode.ts"
 import { FatalText } from "./FatalText.ts"
-import { type Premises, removeFolder, type ResourceLimits } from "./Premises.ts"
+import { type Premises, removeFolder } from "./Premises.ts"
 import * as ProcessTable from "./ProcessTable.ts"
 
 /** What differs from one language to the next. */
 export interface Program {
-  /** The command of a guest whose private working directory is given. */
-  readonly command: (folder: string) => readonly [file: string, ...args: ReadonlyArray<string>]
-  /** What each process of a guest is held to. */
-  readonly resources: Omit<ResourceLimits, "mark">
+  /** The command that starts a guest; each process of it is held to the limits and carries the mark. */
+  readonly command: (options: {
+    /** Its private working directory, which is made before it is sent anything; it starts in `/`. */
+    readonly folder: string
+    /** The value of RLIMIT_RTTIME, in microseconds, by which it and all that it starts are found. */
+    readonly mark: number
+  }) => ReadonlyArray<string>
+  /** What its standard input holds; nothing by default. */
+  readonly input?: Uint8Array | undefined
+  /** Memory of a guest and all that it starts, in MiB, where a control group can bound it. */
+  readonly memoryMb: number
   /** How the interpreter's last words begin, and which of them tell of memory. */
   readonly lastWords: { readonly opening: RegExp; readonly outOfMemory: RegExp }
   /** `maxConcurrentCalls`: an honest guest leaves no more answers than that unread. */
@@ -29,6 +35,9 @@ export interface Program {
 
 /** Signals by which an interpreter ends itself when it can no longer go on. */
 const aborts: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL"])
+
+/** How long a guest may be kept ready: a process holds more than its runtime should hold while nobody uses it. */
+export const standbyMs = 1000
 
 /** How long the pipes of a dead guest may be held open by somebody who could not be ended. */
 const drainMs = 500
@@ -78,7 +87,13 @@ class ProcessGuest implements Guest {
     // One batch of answers that the guest reads while it makes new calls, and the answers of those.
     this.#mostUnread = 2 * program.maxConcurrentCalls + 1
     this.#fatal = new FatalText(program.lastWords.opening, (bytes) => this.#onStray("stderr", bytes))
-    const [, stdout, stderr, channel] = child.stdio
+    const [stdin, stdout, stderr, channel] = child.stdio
+    if (stdin instanceof Socket) {
+      stdin.on("error", () => {})
+      if (program.input === undefined) stdin.end()
+      else stdin.end(program.input)
+      stdin.unref()
+    }
     if (!(stdout instanceof Socket && stderr instanceof Socket && channel instanceof Socket)) {
       throw new TypeError("the pipes of a child process are sockets")
     }
@@ -121,7 +136,7 @@ class ProcessGuest implements Guest {
 
   send(text: string): void {
     if (this.#dead || this.#channel.destroyed) return
-    if (!this.#held) this.#hold()
+    if (!this.#held && !this.#enter()) return this.#kill()
     const lines = linesOf(text)
     this.#unread += lines
     // Only a guest that forges calls without reading the answers lets them pile up.
@@ -149,6 +164,17 @@ class ProcessGuest implements Guest {
     for (let waited = 0; !this.#isEmpty() && waited < deathMs; waited += 1) yield* Effect.sleep(1)
     if (!this.#removeFolder()) yield* removeFolder(this.#folder)
   }).pipe(Effect.ignoreCause)
+
+  /** Makes the working directory for the program that is about to be sent. */
+  #enter(): boolean {
+    this.#hold()
+    try {
+      mkdirSync(this.#folder, { mode: 0o700 })
+      return true
+    } catch {
+      return false
+    }
+  }
 
   /** Keeps the host alive from now on. */
   #hold(): void {
@@ -194,8 +220,8 @@ class ProcessGuest implements Guest {
     try {
       rmdirSync(this.#folder)
       return true
-    } catch {
-      return false
+    } catch (error) {
+      return error instanceof Error && "code" in error && error.code === "ENOENT"
     }
   }
 
@@ -216,36 +242,30 @@ class ProcessGuest implements Guest {
   }
 }
 
-const startGuest = (premises: Premises, program: Program, name: string): Effect.Effect<ProcessGuest, LaunchFailure> =>
+const startGuest = (premises: Premises, program: Program): Effect.Effect<ProcessGuest, LaunchFailure> =>
   Effect.callback((resume) => {
-    const folder = join(premises.folder, name)
     const failed = (cause: unknown) => {
       const why = cause instanceof Error ? `: ${cause.message}` : ""
       resume(Effect.fail(new LaunchFailure({ message: `a process could not be started${why}`, cause })))
     }
     try {
-      mkdirSync(folder, { mode: 0o700 })
+      const name = premises.newName()
+      const folder = premises.folderOf(name)
       const mark = newMark()
-      const [file, ...args] = [...premises.wrap({ ...program.resources, mark }), ...program.command(folder)]
-      if (file === undefined) return
+      const [file = "", ...args] = [...premises.deathSignal, ...program.command({ folder, mark })]
       const child = spawn(file, args, {
-        cwd: folder,
+        cwd: "/",
         // A process group of its own, which is ended as a whole.
         detached: true,
         env: {},
-        stdio: ["ignore", "pipe", "pipe", "pipe"]
+        stdio: [program.input === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
       })
+      child.on("error", failed)
       const { pid } = child
-      if (pid === undefined) {
-        child.once("error", (error) => {
-          rmdirSync(folder)
-          failed(error)
-        })
-        return
-      }
-      child.on("error", () => {})
+      if (pid === undefined) return
       // It starts nothing before it is told a program.
       const cgroup = premises.cgroup?.child(name)
+      cgroup?.limitMemory(Math.ceil(program.memoryMb * 1_048_576))
       cgroup?.join(pid)
       resume(Effect.succeed(new ProcessGuest(child, pid, folder, mark, cgroup, program)))
     } catch (cause) {
@@ -254,10 +274,8 @@ const startGuest = (premises: Premises, program: Program, name: string): Effect.
   })
 
 /** Launches guests on premises. */
-export const launch = (premises: Premises, program: Program): Effect.Effect<Guest, LaunchFailure, Scope.Scope> => {
-  let launched = 0
-  return Effect.acquireRelease(
-    Effect.suspend(() => startGuest(premises, program, String(++launched))),
-    (guest) => guest.end
-  )
-}
+export const launch = (
+  premises: Effect.Effect<Premises, never, Scope.Scope>,
+  program: Program
+): Effect.Effect<Guest, LaunchFailure, Scope.Scope> =>
+  Effect.flatMap(premises, (taken) => Effect.acquireRelease(startGuest(taken, program), (guest) => guest.end))

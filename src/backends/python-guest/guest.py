@@ -40,6 +40,7 @@ MOST_UNSENT = 1000
 MOST_DETAILS = 8000
 SHALLOW = 150  # nesting that the recursive encoder of CPython takes at any stack depth a program can have
 EXACT = 2**53
+OUT_OF_MEMORY = 213  # the exit status of a guest whose program ran out of memory
 INFINITY = float("inf")
 FUNCTION = type(lambda: None)
 CODE = type((lambda: None).__code__)
@@ -1106,6 +1107,56 @@ def parse(text):
     return compile(text, FILE, "exec", 0x400, True)
 
 
+def check_blocks(body, text):
+    """Refuses what CPython 3.12 and 3.13 may crash on: comprehensions nested beyond their table of blocks."""
+    if VERSION < (3, 12) or text.count("for") < 12:
+        return
+    apart = (_ast.FunctionDef, _ast.AsyncFunctionDef, _ast.ClassDef, _ast.Lambda, _ast.GeneratorExp)
+    comprehensions = (_ast.ListComp, _ast.SetComp, _ast.DictComp)
+    blocks = (_ast.For, _ast.AsyncFor, _ast.While, _ast.With, _ast.AsyncWith, _ast.Try, _ast.TryStar)
+    stack = [(node, 0, False) for node in body]
+    while stack:
+        node, depth, inlined = stack.pop()
+        kind = type(node)
+        if kind in apart:
+            depth, inlined = 0, False
+        elif kind in comprehensions:
+            depth, inlined = depth + 1, True
+        elif kind in blocks:
+            depth += 1
+        if inlined and depth > 16:
+            raise SyntaxError("too many statically nested blocks", (FILE, node.lineno, node.col_offset + 1, None))
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if type(value) is list:
+                stack += [(each, depth, inlined) for each in value if isinstance(each, AST)]
+            elif isinstance(value, AST):
+                stack.append((value, depth, inlined))
+
+
+def rehearse(text, names):
+    """Compiles a very long text in a forked child first: whether it can be done here, in bounded time.
+
+    Some lengths of legal text take CPython's compiler minutes. Nothing else could end it: it holds the interpreter.
+    """
+    try:
+        child = posix.fork()
+    except OSError:
+        return None
+    if child == 0:
+        try:
+            _signal.signal(_signal.SIGPROF, _signal.SIG_DFL)
+            _signal.setitimer(_signal.ITIMER_PROF, 8)
+            compile_program(text, dict(names))
+        except BaseException:
+            pass
+        _exit(0)
+    return posix.waitpid(child, 0)[1] == 0
+
+
+LONG = 100_000  # characters
+
+
 def unfence(text):
     """The text with the lines of its outermost Markdown fence blanked, or None if it is not all inside one."""
     lines = text.replace("\r\n", "\n").split("\n")
@@ -1347,6 +1398,7 @@ def compile_program(text, names):
     program = Program()
     program.text = text
     body = tree.body
+    check_blocks(body, text)
     program.way, program.silent = meant(body, names)
     lead = []
     if body and type(body[0]) is _ast.Expr and type(body[0].value) is _ast.Constant and type(body[0].value.value) is str:
@@ -1634,6 +1686,9 @@ def fail(error):
         finally:
             _exit(1)
     finish_output()
+    if isinstance(error, MemoryError):
+        flush()
+        _exit(OUT_OF_MEMORY)
     try:
         frames = frames_of(error.__traceback__)
     except BaseException:
@@ -1706,7 +1761,7 @@ def reject(error):
             frames.append("{" + ",".join(parts) + "}")
         throw(message, frames)
     elif isinstance(error, (RecursionError, MemoryError)):
-        throw("SyntaxError: the program is nested too deeply", [])
+        throw("SyntaxError: the program is nested too deeply, or too long for the compiler", [])
     elif isinstance(error, UnicodeEncodeError):
         line = error.object.count("\n", 0, error.start) + 1 if isinstance(error.object, str) else 0
         throw("SyntaxError: the program holds half of a surrogate pair", [f'{{"line":{line}}}'] if line else [])
@@ -2234,7 +2289,16 @@ def serve(fd):
     source_lines[:] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     quiet = ("ignore", None, Warning, None, 0)
     _warnings.filters.insert(0, quiet)
+    started = False
     try:
+        if len(text) > LONG:
+            possible = rehearse(text, names)
+            if possible is None:
+                # No second process here: the budgets of the run must watch over the compiler.
+                started = True
+                transmit(b'{"type":"started"}\n')
+            elif not possible:
+                raise RecursionError
         program = compile_program(text, names)
     except BaseException as error:
         reject(error)
@@ -2247,7 +2311,8 @@ def serve(fd):
     try:
         if Loop is None and (program.needs_loop or "asyncio" in text):
             load_asyncio()
-        transmit(b'{"type":"started"}\n')
+        if not started:
+            transmit(b'{"type":"started"}\n')
         if program.way is None:
             coroutine = program.function()
         else:

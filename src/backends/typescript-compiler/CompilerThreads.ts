@@ -74,6 +74,8 @@ const rejection = (message: string): Outcome => ({
 const isOutOfMemory = (cause: Error | undefined): boolean =>
   cause !== undefined && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY"
 
+const later = (ms: number, action: () => void): NodeJS.Timeout => setTimeout(action, ms).unref()
+
 /** Starts the first thread. The host may exit while no compilation is open. */
 export const make = (options: Options): CompilerThreads => {
   const threads = new Set<Thread>()
@@ -81,8 +83,6 @@ export const make = (options: Options): CompilerThreads => {
   const queue = new Set<Job>()
   let closed = false
   let growth: NodeJS.Timeout | undefined
-
-  const later = (ms: number, action: () => void): NodeJS.Timeout => setTimeout(action, ms).unref()
 
   /** A thread keeps the host alive only while somebody waits for it. */
   const hold = (): void => {
@@ -147,7 +147,8 @@ export const make = (options: Options): CompilerThreads => {
         const waiting = [...queue]
         queue.clear()
         for (const { done } of waiting) done({ _tag: "Failure", cause: failure })
-      } else if (isOutOfMemory(cause)) job?.done(rejection(`the program takes too much memory to compile (more than ${options.maxMemoryMb} MB)`))
+      } else if (isOutOfMemory(cause))
+        job?.done(rejection(`the program takes too much memory to compile (more than ${options.maxMemoryMb} MB)`))
       else job?.done(rejection("the compiler ended on the program"))
       if (ready || queue.size > 0) assign()
     })
@@ -163,6 +164,7 @@ export const make = (options: Options): CompilerThreads => {
       job.done(rejection(`the program takes too long to compile (more than ${options.timeLimitMs} ms)`))
       assign()
     })
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     thread.worker.postMessage(job.program)
   }
 
@@ -188,7 +190,8 @@ export const make = (options: Options): CompilerThreads => {
         })
       }
     }
-    if (queue.size > 0 && growth === undefined && threads.size < options.maxThreads) growth = later(options.patienceMs, grow)
+    if (queue.size > 0 && growth === undefined && threads.size < options.maxThreads)
+      growth = later(options.patienceMs, grow)
     hold()
   }
 
@@ -236,7 +239,7 @@ export const make = (options: Options): CompilerThreads => {
       clearTimeout(growth)
       const open = [...queue, ...[...threads].flatMap(({ job }) => job ?? [])]
       queue.clear()
-      for (const thread of [...threads]) end(thread)
+      for (const thread of threads) end(thread)
       for (const { done } of open) done({ _tag: "Closed" })
       await Promise.all(ending)
     }

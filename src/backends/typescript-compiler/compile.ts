@@ -77,7 +77,10 @@ const localsOf = (node: ts.Node): ReadonlyMap<unknown, unknown> | undefined => {
 }
 
 const isValue = (symbol: unknown): boolean =>
-  typeof symbol === "object" && symbol !== null && "flags" in symbol && typeof symbol.flags === "number" &&
+  typeof symbol === "object" &&
+  symbol !== null &&
+  "flags" in symbol &&
+  typeof symbol.flags === "number" &&
   (symbol.flags & ts.SymbolFlags.Value) !== 0
 
 const modifiersOf = (node: ts.Node): ReadonlyArray<ts.ModifierLike> =>
@@ -117,7 +120,8 @@ const joinsMembers = (members: ts.NodeArray<ts.ClassElement>): boolean => {
   let erased = false
   for (const member of members) {
     const name = textOfName(member.name)
-    if (ts.isPropertyDeclaration(member) && member.initializer === undefined && contextualNames.has(name ?? "")) return true
+    if (ts.isPropertyDeclaration(member) && member.initializer === undefined && contextualNames.has(name ?? ""))
+      return true
     const bodiless =
       ts.isIndexSignatureDeclaration(member) ||
       (ts.isFunctionLike(member) && !("body" in member && member.body !== undefined)) ||
@@ -173,7 +177,8 @@ const examine = (file: ts.SourceFile, wanted: ReadonlySet<string>, main: ts.Node
     const names: Array<string> = []
     if (locals !== undefined) {
       if (locals.size < wanted.size) {
-        for (const [name, symbol] of locals) if (typeof name === "string" && wanted.has(name) && isValue(symbol)) names.push(name)
+        for (const [name, symbol] of locals)
+          if (typeof name === "string" && wanted.has(name) && isValue(symbol)) names.push(name)
       } else for (const name of wanted) if (isValue(locals.get(name))) names.push(name)
     }
     const own = ts.isFunctionExpression(node) || ts.isClassExpression(node) ? textOfName(node.name) : undefined
@@ -192,9 +197,11 @@ const examine = (file: ts.SourceFile, wanted: ReadonlySet<string>, main: ts.Node
           return
         }
         if (
-          Reflect.get(parent, "name") !== node && Reflect.get(parent, "propertyName") !== node &&
+          Reflect.get(parent, "name") !== node &&
+          Reflect.get(parent, "propertyName") !== node &&
           Reflect.get(parent, "label") !== node
-        ) reference(node.text)
+        )
+          reference(node.text)
         return
       }
       case ts.SyntaxKind.InterfaceDeclaration:
@@ -261,7 +268,8 @@ const examine = (file: ts.SourceFile, wanted: ReadonlySet<string>, main: ts.Node
       }
     }
     if (ts.isClassLike(node) && joinsMembers(node.members)) print = true
-    const isFunction = ts.isFunctionLike(node) || ts.isPropertyDeclaration(node) || ts.isClassStaticBlockDeclaration(node)
+    const isFunction =
+      ts.isFunctionLike(node) || ts.isPropertyDeclaration(node) || ts.isClassStaticBlockDeclaration(node)
     if (isFunction) {
       if (ts.isFunctionLike(node) && !("body" in node && node.body !== undefined)) return
       inFunction += 1
@@ -287,7 +295,8 @@ interface Edit {
   readonly by: ";" | "var"
 }
 
-const blanks = (text: string): string => text.replace(/[^\n\r\u2028\u2029]/gu, (character) => " ".repeat(character.length))
+const blanks = (text: string): string =>
+  text.replace(/[^\n\r\u2028\u2029]/gu, (character) => " ".repeat(character.length))
 
 const applyEdits = (text: string, edits: ReadonlyArray<Edit>): string => {
   let out = ""
@@ -319,7 +328,10 @@ const moduleName = (specifier: ts.Expression, file: ts.SourceFile): string => {
 const attributesOf = (node: ts.ImportDeclaration, file: ts.SourceFile): string => {
   if (node.attributes === undefined) return ""
   if (node.attributes.token !== ts.SyntaxKind.WithKeyword) {
-    throw new Illegal("import assertions are called attributes: write `with` instead of `assert`", node.attributes.getStart(file))
+    throw new Illegal(
+      "import assertions are called attributes: write `with` instead of `assert`",
+      node.attributes.getStart(file)
+    )
   }
   const entries = node.attributes.elements.map((element) => {
     if (!ts.isStringLiteral(element.value)) throw new Illegal("String literal expected", element.value.getStart(file))
@@ -347,7 +359,8 @@ const importOf = (node: ts.ImportDeclaration, file: ts.SourceFile): Import | und
 }
 
 const typeOnlyExport = (statement: ts.Statement): boolean =>
-  ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement) ||
+  ts.isInterfaceDeclaration(statement) ||
+  ts.isTypeAliasDeclaration(statement) ||
   hasModifier(statement, ts.SyntaxKind.DeclareKeyword)
 
 interface TopLevel {
@@ -380,7 +393,14 @@ const topLevel = (file: ts.SourceFile): TopLevel => {
       else if (ts.isExternalModuleReference(reference)) {
         erased.push(statement)
         const module = moduleName(reference.expression, file)
-        imports.push({ statement, module, attributes: "", named: [], namespace: undefined, required: statement.name.text })
+        imports.push({
+          statement,
+          module,
+          attributes: "",
+          named: [],
+          namespace: undefined,
+          required: statement.name.text
+        })
       } else aliases.set(statement.name.text, statement)
     }
   }
@@ -416,7 +436,8 @@ interface Hoisted {
 
 const hoist = (file: ts.SourceFile, imports: ReadonlyArray<Import>, used: ReadonlySet<string>): Hoisted => {
   const identifiers: unknown = Reflect.get(file, "identifiers")
-  const taken = (name: string): boolean => (identifiers instanceof Map ? identifiers.has(name) : file.text.includes(name))
+  const taken = (name: string): boolean =>
+    identifiers instanceof Map ? identifiers.has(name) : file.text.includes(name)
   let count = 0
   const fresh = (): string => {
     do count += 1
@@ -475,7 +496,9 @@ const loneFunction = (file: ts.SourceFile): number | undefined => {
   if (first === undefined || !rest.every(ts.isEmptyStatement)) return undefined
   if (ts.isExpressionStatement(first)) return callable(first.expression) ? first.expression.end : undefined
   const nameless =
-    ts.isFunctionDeclaration(first) && first.body !== undefined && first.asteriskToken === undefined &&
+    ts.isFunctionDeclaration(first) &&
+    first.body !== undefined &&
+    first.asteriskToken === undefined &&
     (first.name === undefined || first.name.text === "") &&
     modifiersOf(first).every((modifier) => modifier.kind === ts.SyntaxKind.AsyncKeyword)
   return nameless ? first.end : undefined
@@ -494,17 +517,29 @@ const mainOf = (file: ts.SourceFile): ts.Node | undefined => {
       if (kind === ts.NodeFlags.Using || kind === ts.NodeFlags.AwaitUsing) return undefined
       if (kind !== ts.NodeFlags.Const || hasModifier(statement, ts.SyntaxKind.DeclareKeyword)) continue
       for (const declaration of statement.declarationList.declarations) {
-        if (textOfName(declaration.name) === "main" && declaration.initializer !== undefined && callable(declaration.initializer)) {
+        if (
+          textOfName(declaration.name) === "main" &&
+          declaration.initializer !== undefined &&
+          callable(declaration.initializer)
+        ) {
           main = declaration
         }
       }
     } else if (ts.isFunctionDeclaration(statement)) {
-      if (statement.name?.text === "main" && statement.body !== undefined && statement.asteriskToken === undefined) main = statement
+      if (statement.name?.text === "main" && statement.body !== undefined && statement.asteriskToken === undefined)
+        main = statement
     } else if (
-      !ts.isClassDeclaration(statement) && !ts.isInterfaceDeclaration(statement) && !ts.isTypeAliasDeclaration(statement) &&
-      !ts.isEnumDeclaration(statement) && !ts.isModuleDeclaration(statement) && !ts.isImportDeclaration(statement) &&
-      !ts.isImportEqualsDeclaration(statement) && !ts.isExportDeclaration(statement) && !ts.isEmptyStatement(statement)
-    ) return undefined
+      !ts.isClassDeclaration(statement) &&
+      !ts.isInterfaceDeclaration(statement) &&
+      !ts.isTypeAliasDeclaration(statement) &&
+      !ts.isEnumDeclaration(statement) &&
+      !ts.isModuleDeclaration(statement) &&
+      !ts.isImportDeclaration(statement) &&
+      !ts.isImportEqualsDeclaration(statement) &&
+      !ts.isExportDeclaration(statement) &&
+      !ts.isEmptyStatement(statement)
+    )
+      return undefined
   }
   return main
 }
@@ -527,10 +562,14 @@ interface Source {
 /** The opening of the async function, and what comes after its closing brace. */
 const opening = (hoisted: Hoisted): readonly [string, string] =>
   hoisted.syntaxError === undefined
-    ? ["(async function(){\"use strict\";", ")"]
+    ? ['(async function(){"use strict";', ")"]
     : [`${around}const ${hoisted.syntaxError}=SyntaxError;return async function(){"use strict";`, "})()"]
 
-const extras = (hoisted: Hoisted, at: number, inserted: Source["inserted"]): Pick<Compiled, "imports" | "inserted"> => ({
+const extras = (
+  hoisted: Hoisted,
+  at: number,
+  inserted: Source["inserted"]
+): Pick<Compiled, "imports" | "inserted"> => ({
   imports: hoisted.places.map(([from, to, offset]) => [from + at, to + at, offset] as const),
   ...(inserted === undefined ? {} : { inserted })
 })
@@ -540,7 +579,8 @@ const blanked = (body: string, source: Source): Compiled => {
   const start = open + source.hoisted.text + source.before
   return {
     code: `${start}${applyEdits(body, source.edits)}${source.after}\n}${close}`,
-    columnOffset: -start.length,
+    // V8 gives no column to a call site before the first one, and what the imports throw has its place there.
+    columnOffset: source.hoisted.syntaxError === undefined ? -start.length : 0,
     prefix: start.length,
     ...extras(source.hoisted, open.length, source.inserted)
   }
@@ -551,14 +591,19 @@ const printed = (text: string, source: Source): Compiled => {
   const open = `${hoisted.syntaxError === undefined ? "" : `const ${hoisted.syntaxError}=SyntaxError;`}return async function(){"use strict";`
   const start = open + hoisted.text + source.before
   const input = `${start}${applyEdits(text, source.edits)}${source.after}\n}`
-  const output = ts.transpileModule(input, { fileName: "program.ts", reportDiagnostics: true, compilerOptions: printerOptions })
+  const output = ts.transpileModule(input, {
+    fileName: "program.ts",
+    reportDiagnostics: true,
+    compilerOptions: printerOptions
+  })
   const diagnostic = output.diagnostics?.[0]
   if (diagnostic !== undefined) {
     const { message, offset } = illegal(diagnostic)
     throw new Illegal(message, Math.max(0, offset - start.length))
   }
   const map: unknown = JSON.parse(output.sourceMapText ?? "{}")
-  const mappings = typeof map === "object" && map !== null && "mappings" in map && typeof map.mappings === "string" ? map.mappings : ""
+  const mappings =
+    typeof map === "object" && map !== null && "mappings" in map && typeof map.mappings === "string" ? map.mappings : ""
   return {
     code: `${around}${output.outputText.replace(/\n\/\/# sourceMappingURL=.*\s*$/u, "")}\n})()`,
     columnOffset: -around.length,
@@ -581,17 +626,20 @@ const blank = (file: ts.SourceFile, edits: ReadonlyArray<Edit>): string | undefi
 }
 
 /** An early error of JavaScript that the parser of TypeScript leaves to others: `const a = 1; const a = 2`. */
-const earlyError = (compiled: Compiled): { readonly message: string; readonly line?: number; readonly column?: number } | undefined => {
+const earlyError = (
+  compiled: Compiled
+): { readonly message: string; readonly line?: number; readonly column?: number } | undefined => {
   try {
-    new vm.Script(compiled.code, { filename: "program.ts" })
-    return undefined
+    return void new vm.Script(compiled.code, { filename: "program.ts" })
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     // The only place where V8 says where: "program.ts:3", the line itself, and carets under the place.
     const [head = "", , carets = ""] = error.stack?.split("\n") ?? []
     const line = Number(/^program\.ts:(\d+)$/u.exec(head)?.[1])
     if (!(line > 0)) return { message: error.message }
-    return /^\s*\^+$/u.test(carets) ? { message: error.message, line, column: carets.indexOf("^") + 1 } : { message: error.message, line }
+    return /^\s*\^+$/u.test(carets)
+      ? { message: error.message, line, column: carets.indexOf("^") + 1 }
+      : { message: error.message, line }
   }
 }
 
@@ -688,10 +736,14 @@ export const compile = (program: string): Compiled | Rejected => {
     return compileText(unwrap(program))
   } catch (error) {
     if (error instanceof Illegal) {
-      return { rejected: `SyntaxError: ${error.message}`, ...placeAt(lineStarts(program), Math.min(error.offset, program.length)) }
+      return {
+        rejected: `SyntaxError: ${error.message}`,
+        ...placeAt(lineStarts(program), Math.min(error.offset, program.length))
+      }
     }
     // An exhausted stack leaves memos of this program in the parser, which would misread the next one.
-    if (error instanceof RangeError) return { rejected: "SyntaxError: the program is nested too deeply to compile", retire: true }
+    if (error instanceof RangeError)
+      return { rejected: "SyntaxError: the program is nested too deeply to compile", retire: true }
     return { rejected: "SyntaxError: the compiler failed on the program", retire: true }
   }
 }

@@ -82,7 +82,15 @@ export const makeLocate = (
   }
 
   const mapped = (starts: ReadonlyArray<number>, mappings: string, code: number): number | undefined => {
-    map ??= new SourceMap({ version: 3, file: "program.js", sources: ["program.ts"], sourcesContent: [], names: [], mappings, sourceRoot: "" })
+    map ??= new SourceMap({
+      version: 3,
+      file: "program.js",
+      sources: ["program.ts"],
+      sourcesContent: [],
+      names: [],
+      mappings,
+      sourceRoot: ""
+    })
     const at = placeAt(codeStarts ?? [], code)
     // The first line of the printed code begins after what was put around it.
     const shift = at.line === 1 ? compiled.columnOffset : 0

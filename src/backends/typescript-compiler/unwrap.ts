@@ -37,10 +37,11 @@ const insideFence = (text: string, from: number, to: number): Region | undefined
     return run !== undefined && run[0] === mark[0] && run.length >= mark.length
   }
   const inside = afterBreak(text, end, to)
-  for (let at = inside; at < to; ) {
+  for (let at = inside; at < to;) {
     const stop = lineEnd(text, at, to)
     // The first fence that closes it must be the end of the text: otherwise there is prose, or a second fence.
-    if (closes(text.slice(at, stop))) return isBlank(text.slice(stop, to).replace(/[\r\n]/gu, "")) ? { from: inside, to: at } : undefined
+    if (closes(text.slice(at, stop)))
+      return isBlank(text.slice(stop, to).replace(/[\r\n]/gu, "")) ? { from: inside, to: at } : undefined
     at = afterBreak(text, stop, to)
   }
   return undefined

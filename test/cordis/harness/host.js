@@ -1,6 +1,6 @@
 // The harness's own consumer of `ctx.codeRuntime`: its tool registry in code mode, with the services that it needs.
 import { CallId } from "@deepseek-ai/dsh-llm"
-import SystemPrompt from "@deepseek-ai/dsh-system-prompt"
+import { SystemPrompt } from "@deepseek-ai/dsh-system-prompt"
 import { defineTool, ToolRuntime } from "@deepseek-ai/dsh-tools"
 
 export const openConsumer = async (ctx, tools) => {

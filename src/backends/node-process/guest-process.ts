@@ -1,0 +1,112 @@
+/**
+ * The entry of a guest in a process of its own: the JavaScript guest over file descriptor 3. Its argument is the private
+ * working directory, which it enters when its program comes.
+ */
+import { writeSync } from "node:fs"
+import { createRequire, syncBuiltinESMExports } from "node:module"
+import { Socket } from "node:net"
+import os from "node:os"
+import { StringDecoder } from "node:string_decoder"
+import workerThreads, { type WorkerOptions } from "node:worker_threads"
+import { startGuest } from "../javascript-guest/guest.ts"
+import { outOfMemoryCode } from "../process/ExitCode.ts"
+
+const descriptor = 3
+const workerCodeMb = 16
+const { apply } = Reflect
+const { from } = Buffer
+const { wait } = Atomics
+const reallyExit: (code: number) => never = Reflect.get(process, "reallyExit").bind(process)
+const lastIndexOf = String.prototype.lastIndexOf
+const slice = String.prototype.slice
+const subarray = Uint8Array.prototype.subarray
+const decoder = new StringDecoder("utf8")
+const decode = decoder.write
+const folder = process.argv[2] ?? "/"
+const chdir = process.chdir.bind(process)
+let entered = false
+const pause = new Int32Array(new SharedArrayBuffer(4))
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === "object" && error !== null && "code" in error ? error.code : undefined
+
+/** Writes at once: what was sent survives whatever the program does next. */
+const send = (lines: string): void => {
+  const bytes = from(lines)
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writeSync(descriptor, bytes, at)
+    } catch (error) {
+      // The host is gone, or reads more slowly than the program writes.
+      if (codeOf(error) !== "EAGAIN") reallyExit(1)
+      wait(pause, 0, 0, 1)
+    }
+  }
+}
+
+const channel = new Socket({
+  fd: descriptor,
+  readable: true,
+  writable: true,
+  onread: {
+    buffer: Buffer.alloc(65_536),
+    callback: (size, buffer) => {
+      take(apply(decode, decoder, [apply(subarray, buffer, [0, size])]))
+      return true
+    }
+  }
+})
+const ref = channel.ref.bind(channel)
+const unref = channel.unref.bind(channel)
+
+/** Parts of a line that has not ended yet. */
+let begun = ""
+const take = (text: string): void => {
+  const end: number = apply(lastIndexOf, text, ["\n"]) + 1
+  if (end === 0) {
+    // A rope: its parts are joined once, when the line has ended.
+    begun += text
+    return
+  }
+  if (!entered) {
+    entered = true
+    chdir(folder)
+  }
+  const whole: string = begun + apply(slice, text, [0, end])
+  begun = apply(slice, text, [end])
+  receive(whole)
+}
+
+const hostIsGone = (): never => reallyExit(1)
+channel.on("end", hostIsGone)
+channel.on("error", hostIsGone)
+channel.on("close", hostIsGone)
+channel.resume()
+
+// The environment is empty, so Node would name the host's common folder for temporary files.
+Reflect.set(os, "tmpdir", () => folder)
+// Every heap reserves half a GiB for code, which counts as memory; a worker needs little of it.
+const { Worker } = workerThreads
+Reflect.set(
+  workerThreads,
+  "Worker",
+  class extends Worker {
+    constructor(file: string | URL, options?: WorkerOptions) {
+      super(file, { ...options, resourceLimits: { codeRangeSizeMb: workerCodeMb, ...options?.resourceLimits } })
+    }
+  }
+)
+syncBuiltinESMExports()
+process.argv = ["node", "program.ts"]
+
+const receive = startGuest({
+  send,
+  hold: (alive) => void (alive ? ref() : unref()),
+  outOfMemory: () => reallyExit(outOfMemoryCode)
+})
+Object.defineProperty(globalThis, "require", {
+  configurable: true,
+  enumerable: true,
+  writable: true,
+  value: createRequire(`${folder}/`)
+})

@@ -1,0 +1,54 @@
+/**
+ * Programs behind a hard boundary: each guest is built by bubblewrap, unprivileged and without a daemon. It sees its
+ * interpreter, read-only, and a small private `/tmp`; nothing of the host, no network, no other processes.
+ */
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type { InvalidLimit, Limits, LimitsInput } from "../../domain/Limits.ts"
+import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
+import type { CodeRuntime } from "../../services/CodeRuntime.ts"
+import type { GuestLauncher } from "../../services/GuestLauncher.ts"
+import * as ProgramCompiler from "../../services/ProgramCompiler.ts"
+import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
+import * as Bubblewrap from "./Bubblewrap.ts"
+import * as Policy from "./Policy.ts"
+import type { SandboxUnavailable } from "./SandboxUnavailable.ts"
+
+export type { Language, Mount, Policy } from "./Policy.ts"
+export { SandboxUnavailable } from "./SandboxUnavailable.ts"
+
+/** Options of the backend: the language, the limits, and what a guest may see beyond its interpreter. */
+export interface Options extends LimitsInput, Policy.Policy {}
+
+/**
+ * Launches guests in sandboxes of bubblewrap. The engine is found and tried once, here.
+ *
+ * Fails with `InvalidLimit` for an option outside its bound, and with `SandboxUnavailable` where no sandbox can be made;
+ * it never falls back to anything weaker.
+ */
+export const launcher = (
+  limits: Limits,
+  policy: Policy.Policy
+): Effect.Effect<GuestLauncher["Service"], InvalidLimit | SandboxUnavailable, Scope.Scope> =>
+  Effect.gen(function* () {
+    const checked = yield* Policy.check(policy)
+    const launch = yield* Bubblewrap.make(limits, checked)
+    return { language: checked.language, isolation: "container", launch }
+  })
+
+/**
+ * A code runtime of sandboxes, `isolation` `container`.
+ *
+ * Fails with `InvalidLimit` for an option outside its bound, and with `SandboxUnavailable` where no sandbox can be made.
+ */
+export const layer = (options: Options): Layer.Layer<CodeRuntime, InvalidLimit | SandboxUnavailable> => {
+  const { cgroup, commands, engine, env, interpreter, language, maxProcesses, packages, readOnly, writableMb, ...limits } =
+    options
+  const policy = { cgroup, commands, engine, env, interpreter, language, maxProcesses, packages, readOnly, writableMb }
+  return RuntimeLayer.make(
+    limits,
+    (checked) => launcher(checked, policy),
+    language === "typescript" ? TypeScriptCompiler.layer : ProgramCompiler.layerIdentity
+  )
+}

@@ -1,0 +1,102 @@
+/**
+ * The first program in a sandbox: a static executable of some 300 bytes, assembled here. It closes every descriptor above
+ * the channel, so that none of the host's leaks in, sets the resource limits inside the sandbox's own user namespace,
+ * where the count of processes is the guest's alone, and becomes the interpreter. It needs no shell and no library.
+ *
+ * Its arguments are the guest's environment (`NAME=value`, any number), an empty word, and the command. It exits with 126
+ * where a step fails; a kernel older than 5.9 has no `close_range`.
+ */
+import type { Architecture } from "./SeccompFilter.ts"
+
+/** The exit code of a trampoline that could not go on. */
+export const failedCode = 126
+
+/** Resources of `prlimit64`, the same on both machines. */
+const resources = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, files: 7, lockedMemory: 8, addressSpace: 9 }
+
+/** A limit by resource: seconds for `cpu`, bytes for sizes, counts for the others. */
+export type ResourceLimits = { readonly [resource in keyof typeof resources]?: number | undefined }
+
+/** From both machines' own assemblers. The table of limits follows the code: resource, soft and hard limit, each of 8 bytes. */
+const code: { readonly [name in Architecture]: string } = {
+  x64: [
+    "4889e3", //              mov rbx, rsp
+    "b8b4010000bf04000000", // mov eax, 436 (close_range); mov edi, 4
+    "beffffffff31d20f05", //  mov esi, -1; xor edx, edx; syscall
+    "4885c07851", //          test rax, rax; js fail
+    "4c8d2556000000", //      lea r12, [rip + table]
+    "418b342483feff741c", //  next: mov esi, [r12]; cmp esi, -1; je go
+    "31ff498d5424084531d2", // xor edi, edi; lea rdx, [r12 + 8]; xor r10d, r10d
+    "b82e0100000f05", //      mov eax, 302 (prlimit64); syscall
+    "4885c0782b", //          test rax, rax; js fail
+    "4983c418ebdb", //        add r12, 24; jmp next
+    "488d53104889d6", //      go: lea rdx, [rbx + 16]; mov rsi, rdx
+    "488b3e4883c608", //      scan: mov rdi, [rsi]; add rsi, 8
+    "803f0075f4", //          cmp byte [rdi], 0; jne scan
+    "48c746f800000000", //    mov qword [rsi - 8], 0
+    "488b3eb83b0000000f05", // mov rdi, [rsi]; mov eax, 59 (execve); syscall
+    "bf7e000000b83c0000000f05" // fail: mov edi, 126; mov eax, 60 (exit); syscall
+  ].join(""),
+  arm64: [
+    "f3030091", //         mov x19, sp
+    "8000805201008012", // mov w0, #4; mov w1, #-1
+    "02008052883680d2", // mov w2, #0; mov x8, #436 (close_range)
+    "010000d4c002f8b7", // svc #0; tbnz x0, #63, fail
+    "34030010", //         adr x20, table
+    "810240b93f040031", // next: ldr w1, [x20]; cmn w1, #1
+    "20010054000080d2", // b.eq go; mov x0, #0
+    "82220091030080d2", // add x2, x20, #8; mov x3, #0
+    "a82080d2010000d4", // mov x8, #261 (prlimit64); svc #0
+    "8001f8b794620091", // tbnz x0, #63, fail; add x20, x20, #24
+    "f6ffff17", //         b next
+    "62420091e10302aa", // go: add x2, x19, #16; mov x1, x2
+    "208440f804004039", // scan: ldr x0, [x1], #8; ldrb w4, [x0]
+    "c4ffff353f801ff8", // cbnz w4, scan; stur xzr, [x1, #-8]
+    "200040f9a81b80d2", // ldr x0, [x1]; mov x8, #221 (execve)
+    "010000d4", //         svc #0
+    "c00f80d2a80b80d2", // fail: mov x0, #126; mov x8, #93 (exit)
+    "010000d41f2003d5" //  svc #0; nop
+  ].join("")
+}
+
+const machines: { readonly [name in Architecture]: number } = { x64: 62, arm64: 183 }
+
+const base = 0x400000
+const headerBytes = 64 + 56
+
+/** The bytes of the executable. */
+export const assemble = (architecture: Architecture, limits: ResourceLimits): Uint8Array => {
+  const instructions = Buffer.from(code[architecture], "hex")
+  const set = Object.entries(resources).flatMap(([name, resource]) => {
+    const limit = Object.entries(limits).find(([key]) => key === name)?.[1]
+    return limit === undefined ? [] : [{ resource, limit: BigInt(Math.ceil(limit)) }]
+  })
+  const bytes = Buffer.alloc(headerBytes + instructions.length + 24 * (set.length + 1))
+  // The header of a 64-bit little-endian executable with one segment, which is read and executed.
+  bytes.write("\x7fELF\x02\x01\x01", "latin1")
+  bytes.writeUInt16LE(2, 16)
+  bytes.writeUInt16LE(machines[architecture], 18)
+  bytes.writeUInt32LE(1, 20)
+  bytes.writeBigUInt64LE(BigInt(base + headerBytes), 24)
+  bytes.writeBigUInt64LE(64n, 32)
+  bytes.writeUInt16LE(64, 52)
+  bytes.writeUInt16LE(56, 54)
+  bytes.writeUInt16LE(1, 56)
+  bytes.writeUInt32LE(1, 64)
+  bytes.writeUInt32LE(5, 68)
+  bytes.writeBigUInt64LE(BigInt(base), 80)
+  bytes.writeBigUInt64LE(BigInt(base), 88)
+  bytes.writeBigUInt64LE(BigInt(bytes.length), 96)
+  bytes.writeBigUInt64LE(BigInt(bytes.length), 104)
+  bytes.writeBigUInt64LE(0x1000n, 112)
+  instructions.copy(bytes, headerBytes)
+  let at = headerBytes + instructions.length
+  for (const { limit, resource } of set) {
+    bytes.writeUInt32LE(resource, at)
+    bytes.writeBigUInt64LE(limit, at + 8)
+    bytes.writeBigUInt64LE(limit, at + 16)
+    at += 24
+  }
+  bytes.writeUInt32LE(0xffffffff, at)
+  return bytes
+}

@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as ExitCode from "../../src/cli/ExitCode.ts"
+import * as Limits from "../../src/domain/Limits.ts"
+import { makeFolder, run } from "./CommandLine.ts"
+
+const folder = makeFolder({ "a.ts": "return 1", "a.py": "return 1" })
+
+const flagOf = (key: string) => `--${key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`
+
+describe.concurrent("invocation", () => {
+  it("--help teaches: every limit with its bound, bindings, output, every exit code", async () => {
+    const { code, stderr, stdout } = await run(folder, ["run", "--help"])
+    assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" })
+    for (const key of Limits.keys) {
+      assert.include(stdout, flagOf(key))
+      assert.include(stdout, Limits.boundOf(key))
+    }
+    for (const word of ["export const tools", "signal", "errorClass", "unsettledCalls", "EXIT CODES", "EXAMPLES"]) {
+      assert.include(stdout, word)
+    }
+    for (const exitCode of [...Object.values(ExitCode.failures), ...Object.values(ExitCode.signals)]) {
+      assert.match(stdout, new RegExp(`^  .*\\b${exitCode}\\b`, "mu"))
+    }
+  })
+
+  it("no command at all shows the commands", async () => {
+    const { code, stdout } = await run(folder, [])
+    assert.strictEqual(code, 0)
+    assert.match(stdout, /^ {2}run .*\n {2}check /mu)
+  })
+
+  it("--version is the version of the package", async () => {
+    assert.match((await run(folder, ["--version"])).stdout, /^\d+\.\d+\.\d+\n$/u)
+  })
+
+  it("gives each kind of failure and each signal an exit code of its own", () => {
+    const codes = [
+      ExitCode.success,
+      ExitCode.usage,
+      ExitCode.fault,
+      ...Object.values(ExitCode.failures),
+      ...Object.values(ExitCode.signals)
+    ]
+    assert.strictEqual(new Set(codes).size, codes.length)
+  })
+
+  const refusals: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp]> = [
+    [["run"], /Missing required argument: file/u],
+    [["run", "absent.ts"], /^error: cannot read the program absent\.ts: there is no such file\n$/u],
+    [["run", "."], /^error: cannot read the program \.: it is a directory\n$/u],
+    [["run", "a.ts", "b.ts"], /b\.ts/u],
+    [["run", "a.ts", "--comput-ms", "1"], /--comput-ms[^]*--compute-ms/u],
+    [["rnu", "a.ts"], /rnu[^]*run/u],
+    [["run", "a.ts", "--backend", "abacus"], /no backend "abacus"; --backend must be one of worker-thread/u],
+    [["run", "a.py", "--backend", "worker-thread"], /a\.py is Python, --backend worker-thread runs TypeScript/u],
+    [["run", "a.ts", "--backend", "python-process"], /a\.ts is TypeScript, --backend python-process runs Python/u],
+    [["check", "a.py"], /check compiles TypeScript only; Python is compiled where it runs: a\.py/u]
+  ]
+  for (const [args, message] of refusals) {
+    it(`refuses: code-runtime ${args.join(" ")}`, async () => {
+      const { code, stderr, stdout } = await run(folder, args)
+      assert.deepStrictEqual({ code, stdout }, { code: 2, stdout: "" })
+      assert.match(stderr, message)
+    })
+  }
+
+  const outside: { readonly [key in Limits.LimitKey]: string } = {
+    computeMs: "0",
+    maxWallMs: "2147483648",
+    maxOutputBytes: "3",
+    maxBindingBytes: "1.5",
+    maxProgramBytes: "-1",
+    maxMemoryMb: "plenty",
+    maxConcurrentCalls: "0",
+    maxConcurrentRuns: "NaN",
+    standby: "-1"
+  }
+  it("a limit outside its bound is refused with flag, value and bound", async () => {
+    for (const key of Limits.keys) {
+      const { code, stderr } = await run(folder, ["run", "a.ts", `${flagOf(key)}=${outside[key]}`])
+      assert.strictEqual(code, 2)
+      assert.include(stderr, flagOf(key))
+      assert.include(stderr, `"${outside[key]}"`)
+      assert.include(stderr, Limits.boundOf(key))
+    }
+  }, 30_000)
+})
