@@ -1,5 +1,6 @@
-// Installs from Debian what some tests need, where it may: `npm run setup`. Elsewhere it says what is missing and how to
-// get it; the tests that need it are skipped then, with the same words.
+// Installs what some tests need, where it may: `npm run setup`. From Debian as root, and the harness that drives the
+// cordis plugin from npm. Elsewhere it says what is missing and how to get it; the tests that need it are skipped then,
+// with the same words.
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 
@@ -9,6 +10,9 @@ const needed = [
   { program: "/usr/bin/python3", package: "python3", purpose: "the Python backends" },
   { program: "/usr/bin/setpriv", package: "util-linux", purpose: "guests that end with a killed host" }
 ]
+
+// A package of its own, so that no user of the library installs it.
+spawnSync("npm", ["ci", "--prefix", "test/cordis/harness", "--no-audit", "--no-fund"], { stdio: "inherit" })
 
 const missing = needed.filter(({ program }) => !existsSync(program))
 if (missing.length === 0) {

@@ -127,7 +127,7 @@ const whyNotHere = (error: unknown): string | undefined =>
     : undefined
 
 const runtimeOf = (language: string, backend: string, limits: Limits.LimitsInput) => {
-  const key = `${backend} ${JSON.stringify(limits)}`
+  const key = `${language} ${backend} ${JSON.stringify(limits)}`
   const found = runtimes.get(key)
   if (found !== undefined) return found
   const layer = layers[language]?.[backend] ?? assert.fail(`no backend for ${language}`)

@@ -7,10 +7,8 @@ import type { LimitsInput } from "../domain/Limits.ts"
 import type { CodeRuntime } from "../services/CodeRuntime.ts"
 import type { ProgramCompiler } from "../services/ProgramCompiler.ts"
 import * as ExitCode from "./ExitCode.ts"
-import { languageOf } from "./Source.ts"
+import { type Language, languageOf } from "./Language.ts"
 import { Stopped } from "./Stopped.ts"
-
-type Language = "typescript" | "python"
 
 interface Backend {
   readonly language: Language

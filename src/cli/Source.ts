@@ -1,17 +1,10 @@
 /**
- * The program's text and its language.
+ * The program's text.
  */
 import * as Effect from "effect/Effect"
 import { readFile } from "node:fs/promises"
 import * as ExitCode from "./ExitCode.ts"
 import { Stopped } from "./Stopped.ts"
-
-/** What a file name says of the language; `undefined` where it says nothing. */
-export const languageOf = (file: string): "typescript" | "python" | undefined => {
-  if (/\.[cm]?[jt]s$/iu.test(file)) return "typescript"
-  if (/\.py$/iu.test(file)) return "python"
-  return undefined
-}
 
 const reasons: { readonly [code: string]: string } = {
   ENOENT: "there is no such file",

@@ -1,56 +1,16 @@
 #!/usr/bin/env node
 /**
- * The entry of the command line.
+ * The entry of the command line: what takes longest is begun before anything else is loaded.
  */
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import { LogToStderr } from "effect/References"
-import { readFileSync } from "node:fs"
-import * as CliError from "effect/cli/CliError"
-import * as CommandLine from "./CommandLine.ts"
-import * as ExitCode from "./ExitCode.ts"
-import { Interruption, listen } from "./Interruption.ts"
-import { tolerateClosedPipes, writeLine } from "./Output.ts"
-import * as Services from "./Services.ts"
-import { Stopped } from "./Stopped.ts"
+import { prepare } from "../backends/typescript-compiler/PreparedThreads.ts"
+import { languageOf } from "./Language.ts"
 
-const version = (): string => {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
-  const found =
-    typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined
-  return typeof found === "string" ? found : "unknown"
-}
+/** A guess that a TypeScript program is to be compiled; a wrong one costs a thread that nobody takes. */
+const compiles = ([command, ...rest]: ReadonlyArray<string>): boolean =>
+  (command === "run" || command === "check") &&
+  rest.some((arg) => arg === "-" || languageOf(arg) === "typescript") &&
+  !rest.some((arg) => arg.includes("python") || languageOf(arg) === "python")
 
-/** What is still to be told of an ending, and its exit code. */
-const conclude = (cause: Cause.Cause<unknown>): Effect.Effect<number> => {
-  const error = Cause.squash(cause)
-  if (error instanceof Stopped) {
-    const told = error.message === "" ? Effect.void : writeLine("stderr", `error: ${error.message}`)
-    return Effect.as(told, error.exitCode)
-  }
-  // The presenter has told what is wrong with the invocation.
-  if (CliError.isCliError(error)) {
-    return Effect.succeed(error._tag === "ShowHelp" && error.errors.length === 0 ? ExitCode.success : ExitCode.usage)
-  }
-  return Effect.as(writeLine("stderr", `code-runtime failed: ${Cause.pretty(cause)}`), ExitCode.fault)
-}
-
-tolerateClosedPipes()
-const exit = await CommandLine.main(version(), process.argv.slice(2)).pipe(
-  Effect.as(ExitCode.success),
-  Effect.catchCause(conclude),
-  Effect.provide(
-    Layer.mergeAll(
-      Services.layer,
-      CommandLine.presentation,
-      Layer.succeed(Interruption, listen()),
-      // Standard output carries results alone.
-      Layer.succeed(LogToStderr, true)
-    )
-  ),
-  Effect.runPromiseExit
-)
-// Modules of bindings may hold the process open; whatever was written is written.
-process.exit(Exit.isSuccess(exit) ? exit.value : ExitCode.fault)
+if (compiles(process.argv.slice(2))) prepare()
+const { start } = await import("./Process.ts")
+await start()

@@ -168,7 +168,9 @@ export const equal = (got: unknown, expected: unknown, what = "the value"): void
 
 /** A program from a template literal: raw text, without its common indentation. */
 export const code = (strings: TemplateStringsArray, ...values: ReadonlyArray<string | number>): string => {
-  const raw = String.raw(strings, ...values).replace(/^\n/u, "").replace(/\n[ \t]*$/u, "")
+  const raw = String.raw(strings, ...values)
+    .replace(/^\n/u, "")
+    .replace(/\n[ \t]*$/u, "")
   const lines = raw.split("\n")
   const indents = lines.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length)
   const common = Math.min(...indents, Number.MAX_SAFE_INTEGER)

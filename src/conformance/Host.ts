@@ -166,9 +166,7 @@ export class Host {
     ),
     die: this.record("die", () => Effect.die(new Error("host-secret defect"))),
     interrupt: this.record("interrupt", () => Effect.interrupt),
-    slow: this.record("slow", (args) =>
-      Effect.as(Effect.sleep(numberOf(args, "ms")), textOf(args, "value", "slept"))
-    ),
+    slow: this.record("slow", (args) => Effect.as(Effect.sleep(numberOf(args, "ms")), textOf(args, "value", "slept"))),
     slowly: this.record("slowly", (args) => Effect.as(Effect.sleep(10), args)),
     never: this.record("never", () => Effect.never),
     gate: this.record("gate", (args) => Effect.as(Deferred.await(this.#gate), args)),

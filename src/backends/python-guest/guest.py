@@ -2329,6 +2329,19 @@ def serve(fd):
     rest()
 
 
+def compiled():
+    """The code of this file, for `bootstrap.py` in an interpreter of this very version. Compiling it anew costs more
+    than all else that a start does."""
+    import marshal
+
+    with open(__file__, encoding="utf-8") as file:
+        code = compile(file.read(), "<guest>", "exec", 0, True, 2)
+    return marshal.dumps(code)
+
+
 if __name__ == "__main__":
-    boot()
-    serve(3)
+    if sys.argv[1:] == ["--compile"]:
+        sys.stdout.buffer.write(compiled())
+    else:
+        boot()
+        serve(3)

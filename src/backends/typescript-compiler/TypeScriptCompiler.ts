@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { type CompiledProgram, ProgramCompiler, ProgramRejected } from "../../services/ProgramCompiler.ts"
 import * as CompilerThreads from "./CompilerThreads.ts"
 import { makeLocate } from "./locate.ts"
+import * as PreparedThreads from "./PreparedThreads.ts"
 
 type Answer = Effect.Effect<CompiledProgram, ProgramRejected>
 
@@ -117,32 +118,22 @@ const compiler = (threads: CompilerThreads.CompilerThreads): ProgramCompiler["Se
   })
 }
 
-const defaults: CompilerThreads.Options = {
-  entry: new URL(import.meta.url.endsWith(".ts") ? "./compiler-thread.ts" : "./compiler-thread.js", import.meta.url),
-  timeLimitMs: 10_000,
-  patienceMs: 50,
-  idleMs: 5_000,
-  maxThreads: 3,
-  maxMemoryMb: 512,
-  stackSizeMb: 64
-}
-
-/** @internal For tests of the limits. */
-export const layerWith = (options: Partial<CompilerThreads.Options>): Layer.Layer<ProgramCompiler> =>
+const layerOf = (make: () => CompilerThreads.CompilerThreads): Layer.Layer<ProgramCompiler> =>
   Layer.effect(
     ProgramCompiler,
     Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => CompilerThreads.make({ ...defaults, ...options })),
-        (threads) => Effect.promise(() => threads.close())
-      ),
+      Effect.acquireRelease(Effect.sync(make), (threads) => Effect.promise(() => threads.close())),
       compiler
     )
   )
+
+/** @internal For tests of the limits. */
+export const layerWith = (options: Partial<CompilerThreads.Options>): Layer.Layer<ProgramCompiler> =>
+  layerOf(() => CompilerThreads.make({ ...PreparedThreads.defaults, ...options }))
 
 /**
  * The compiler of TypeScript programs. A program that takes more than 10 seconds or more than 512 MB to compile, or that
  * is nested too deeply, is rejected. Closing the scope ends the threads; compilations that are open then, and later ones,
  * are interrupted.
  */
-export const layer: Layer.Layer<ProgramCompiler> = layerWith({})
+export const layer: Layer.Layer<ProgramCompiler> = layerOf(PreparedThreads.take)

@@ -77,8 +77,7 @@ export const ends: ReadonlyArray<Rule> = [
             "while (true) { try { JSON.parse('[' + '1,'.repeat(1000) + '1]') } catch {} }",
             "process.on('uncaughtException', () => {}); process.on('SIGTERM', () => {}); process.on('exit', () => { for (;;) {} }); for (;;) {}",
             "let s = 'a'; while (true) { s = s.split('').reverse().join('') }",
-            "return [..."
-              + "'x'.repeat(2 ** 20)].sort(() => { for (;;) {} })"
+            "return [..." + "'x'.repeat(2 ** 20)].sort(() => { for (;;) {} })"
           ],
           python: [
             "while True:\n    pass",
@@ -99,10 +98,18 @@ export const ends: ReadonlyArray<Rule> = [
         limits: { computeMs: 400, maxWallMs: 20_000 },
         expect: { value: "slept" },
         programs: {
-          typescript: ["return await tools.slow({ ms: 900 })", "await new Promise((r) => setTimeout(r, 900))\nreturn 'slept'"],
+          typescript: [
+            "return await tools.slow({ ms: 900 })",
+            "await new Promise((r) => setTimeout(r, 900))\nreturn 'slept'"
+          ],
           python: ["return await tools.slow(ms=900)", "import asyncio\nawait asyncio.sleep(0.9)\nreturn 'slept'"]
         },
-        check: (outcome) => ensure(outcome.usage.cpuMs < 400 && outcome.usage.wallMs >= 850, "busy time apart from wall time", outcome.usage)
+        check: (outcome) =>
+          ensure(
+            outcome.usage.cpuMs < 400 && outcome.usage.wallMs >= 850,
+            "busy time apart from wall time",
+            outcome.usage
+          )
       },
       {
         id: "B1.wall",
@@ -117,9 +124,23 @@ export const ends: ReadonlyArray<Rule> = [
             "for (;;) await new Promise((r) => setTimeout(r, 10))",
             "for (;;) await tools.slowly(1)"
           ],
-          python: ["await tools.never()", "import asyncio\nawait asyncio.sleep(60)", "import time\ntime.sleep(60)", "import threading\nthreading.Event().wait()", "import threading\nl = threading.Lock()\nl.acquire()\nl.acquire()", "while True:\n    await tools.slowly(1)"]
+          python: [
+            "await tools.never()",
+            "import asyncio\nawait asyncio.sleep(60)",
+            "import time\ntime.sleep(60)",
+            "import threading\nthreading.Event().wait()",
+            "import threading\nl = threading.Lock()\nl.acquire()\nl.acquire()",
+            "while True:\n    await tools.slowly(1)"
+          ]
         },
-        check: (outcome) => ensure(outcome.reason?._tag === "Timeout" && outcome.reason.budget === "maxWallMs" && outcome.reason.limitMs === 400, "a Timeout of maxWallMs", outcome.reason)
+        check: (outcome) =>
+          ensure(
+            outcome.reason?._tag === "Timeout" &&
+              outcome.reason.budget === "maxWallMs" &&
+              outcome.reason.limitMs === 400,
+            "a Timeout of maxWallMs",
+            outcome.reason
+          )
       },
       {
         id: "B1.measured",
@@ -127,28 +148,55 @@ export const ends: ReadonlyArray<Rule> = [
         limits: { computeMs: 1500, maxWallMs: 20_000 },
         programs: {
           typescript: [
-            ["const end = performance.now() + 300\nwhile (performance.now() < end) {}\nawait tools.slow({ ms: 300 })\nreturn 1", { value: 1 }],
-            ["for (let i = 0; i < 100; i++) { const end = performance.now() + 100\nwhile (performance.now() < end) {}\nawait tools.echo(i) }", { kind: "timeout", message: /computeMs/ }]
+            [
+              "const end = performance.now() + 300\nwhile (performance.now() < end) {}\nawait tools.slow({ ms: 300 })\nreturn 1",
+              { value: 1 }
+            ],
+            [
+              "for (let i = 0; i < 100; i++) { const end = performance.now() + 100\nwhile (performance.now() < end) {}\nawait tools.echo(i) }",
+              { kind: "timeout", message: /computeMs/ }
+            ]
           ],
           python: [
-            ["import time\nend = time.monotonic() + 0.3\nwhile time.monotonic() < end:\n    pass\nawait tools.slow(ms=300)\nreturn 1", { value: 1 }],
-            ["import time\nfor i in range(100):\n    end = time.monotonic() + 0.1\n    while time.monotonic() < end:\n        pass\n    await tools.echo(i)", { kind: "timeout", message: /computeMs/ }]
+            [
+              "import time\nend = time.monotonic() + 0.3\nwhile time.monotonic() < end:\n    pass\nawait tools.slow(ms=300)\nreturn 1",
+              { value: 1 }
+            ],
+            [
+              "import time\nfor i in range(100):\n    end = time.monotonic() + 0.1\n    while time.monotonic() < end:\n        pass\n    await tools.echo(i)",
+              { kind: "timeout", message: /computeMs/ }
+            ]
           ]
         },
         check: (outcome) => {
-          if (outcome.kind === undefined) ensure(outcome.usage.cpuMs >= 100 && outcome.usage.wallMs >= 590, "the time that it took", outcome.usage)
+          if (outcome.kind === undefined)
+            ensure(outcome.usage.cpuMs >= 100 && outcome.usage.wallMs >= 590, "the time that it took", outcome.usage)
         }
       },
       {
         id: "B1.boot",
         claim: "neither queueing nor boot counts",
         limits: { computeMs: 3000, maxWallMs: 900, maxConcurrentRuns: 1, standby: 0 },
-        programs: { typescript: { wait: "await tools.slow({ ms: 500 })\nreturn 1" }, python: { wait: "await tools.slow(ms=500)\nreturn 1" } },
+        programs: {
+          typescript: { wait: "await tools.slow({ ms: 500 })\nreturn 1" },
+          python: { wait: "await tools.slow(ms=500)\nreturn 1" }
+        },
         steps: (t) =>
           Effect.gen(function* () {
-            const all = yield* Effect.all([1, 2, 3].map(() => t.run(t.program("wait"))), { concurrency: 3 })
-            equal(all.map((outcome) => outcome.value ?? outcome.message), [1, 1, 1], "values")
-            ensure(all.every((outcome) => outcome.usage.wallMs < 900), "wall times of the programs alone", all.map((outcome) => outcome.usage.wallMs))
+            const all = yield* Effect.all(
+              [1, 2, 3].map(() => t.run(t.program("wait"))),
+              { concurrency: 3 }
+            )
+            equal(
+              all.map((outcome) => outcome.value ?? outcome.message),
+              [1, 1, 1],
+              "values"
+            )
+            ensure(
+              all.every((outcome) => outcome.usage.wallMs < 900),
+              "wall times of the programs alone",
+              all.map((outcome) => outcome.usage.wallMs)
+            )
           })
       }
     ]
@@ -161,8 +209,16 @@ export const ends: ReadonlyArray<Rule> = [
         id: "B2.at-once",
         claim: "loops, blocked guests and waiting programs end, with the reason as message",
         programs: {
-          typescript: { loop: "await tools.echo(1); for (;;) {}", wait: "await tools.echo(1); await tools.never()", blocked: "await tools.echo(1); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)" },
-          python: { loop: "await tools.echo(1)\nwhile True:\n    pass", wait: "await tools.echo(1)\nawait tools.never()", blocked: "import time\nawait tools.echo(1)\ntime.sleep(60)" }
+          typescript: {
+            loop: "await tools.echo(1); for (;;) {}",
+            wait: "await tools.echo(1); await tools.never()",
+            blocked: "await tools.echo(1); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)"
+          },
+          python: {
+            loop: "await tools.echo(1)\nwhile True:\n    pass",
+            wait: "await tools.echo(1)\nawait tools.never()",
+            blocked: "import time\nawait tools.echo(1)\ntime.sleep(60)"
+          }
         },
         steps: (t) =>
           Effect.gen(function* () {
@@ -175,12 +231,29 @@ export const ends: ReadonlyArray<Rule> = [
               ["wait", 42, /^42$/],
               ["wait", Symbol("s"), /Symbol\(s\)/],
               ["wait", null, /^null$/],
-              ["wait", { get message(): string { throw new Error("trapped") } }, /./]
+              [
+                "wait",
+                {
+                  get message(): string {
+                    throw new Error("trapped")
+                  }
+                },
+                /./
+              ]
             ]
             for (const [index, [name, reason, message]] of reasons.entries()) {
               const controller = new AbortController()
-              yield* Effect.forkScoped(Effect.andThen(t.host.arrived("echo", index + 1), Effect.sync(() => controller.abort(reason))))
-              const outcome = yield* t.run({ program: t.program(name), bindings: [t.host.tools()], signal: controller.signal })
+              yield* Effect.forkScoped(
+                Effect.andThen(
+                  t.host.arrived("echo", index + 1),
+                  Effect.sync(() => controller.abort(reason))
+                )
+              )
+              const outcome = yield* t.run({
+                program: t.program(name),
+                bindings: [t.host.tools()],
+                signal: controller.signal
+              })
               yield* t.expect(outcome, { kind: "abort", message })
               equal(getEventListeners(controller.signal, "abort").length, 0, "listeners left on the signal")
             }
@@ -190,7 +263,10 @@ export const ends: ReadonlyArray<Rule> = [
       {
         id: "B2.already",
         claim: "a signal already aborted starts nothing",
-        programs: { typescript: { call: "console.log('ran'); await tools.count()" }, python: { call: "print('ran')\nawait tools.count()" } },
+        programs: {
+          typescript: { call: "console.log('ran'); await tools.count()" },
+          python: { call: "print('ran')\nawait tools.count()" }
+        },
         steps: (t) =>
           Effect.gen(function* () {
             const signal = AbortSignal.abort(new Error("never mind"))
@@ -206,12 +282,17 @@ export const ends: ReadonlyArray<Rule> = [
       {
         id: "B2.others",
         claim: "an abort is its own run's alone, and one after the end is nothing",
-        programs: { typescript: { gate: "return await tools.gate(5)" }, python: { gate: "return await tools.gate(5)" } },
+        programs: {
+          typescript: { gate: "return await tools.gate(5)" },
+          python: { gate: "return await tools.gate(5)" }
+        },
         steps: (t) =>
           Effect.gen(function* () {
             const controller = new AbortController()
             const other = yield* Effect.forkScoped(t.run(t.program("gate")))
-            const aborted = yield* Effect.forkScoped(t.run({ program: t.program("gate"), bindings: [t.host.tools()], signal: controller.signal }))
+            const aborted = yield* Effect.forkScoped(
+              t.run({ program: t.program("gate"), bindings: [t.host.tools()], signal: controller.signal })
+            )
             yield* t.host.arrived("gate", 2)
             controller.abort("one")
             yield* t.expect(yield* Fiber.join(aborted), { kind: "abort", message: "one" })
@@ -226,7 +307,10 @@ export const ends: ReadonlyArray<Rule> = [
       {
         id: "B2.promises",
         claim: "behind Promises too: it resolves, with the reason",
-        programs: { typescript: { loop: "await tools.ready(); for (;;) {}" }, python: { loop: "await tools.ready()\nwhile True:\n    pass" } },
+        programs: {
+          typescript: { loop: "await tools.ready(); for (;;) {}" },
+          python: { loop: "await tools.ready()\nwhile True:\n    pass" }
+        },
         steps: (t) =>
           Effect.gen(function* () {
             const promises = yield* t.promises()
@@ -236,7 +320,11 @@ export const ends: ReadonlyArray<Rule> = [
               return null
             }
             const result = yield* Effect.promise(() =>
-              promises.run({ program: t.program("loop"), bindings: [{ global: "tools", functions: { ready } }], signal: controller.signal })
+              promises.run({
+                program: t.program("loop"),
+                bindings: [{ global: "tools", functions: { ready } }],
+                signal: controller.signal
+              })
             )
             equal(result, { logs: [], error: { kind: "abort", message: "stop" } }, "the outcome")
           })
@@ -283,21 +371,51 @@ export const ends: ReadonlyArray<Rule> = [
             ["return await new Promise((r) => setTimeout(() => r('timer'), 100))", { value: "timer" }],
             ["return await new Promise((r) => setImmediate(() => r(1)))", { value: 1 }],
             ["return await tools.slowly('call')", { value: "call" }],
-            ["const p = tools.slowly(1)\nawait new Promise<void>((r) => { p.then(() => r()) })\nreturn 2", { value: 2 }],
-            ["let done!: () => void\nconst later = new Promise<void>((r) => { done = r })\ntools.slowly(1).then(() => setTimeout(done, 20))\nawait later\nreturn 3", { value: 3 }],
-            ["import { readFile } from 'node:fs/promises'\nreturn await readFile('/nowhere').catch((e: any) => e.code)", {}],
-            ["const { MessageChannel } = await import('node:worker_threads')\nconst { port1, port2 } = new MessageChannel()\nconst got = new Promise((r) => port2.once('message', r))\nport1.postMessage(5)\nconst v = await got\nport1.close()\nreturn v", { value: 5 }],
-            ["import { webcrypto } from 'node:crypto'\nreturn (await webcrypto.subtle.digest('SHA-256', new Uint8Array(1))).byteLength", { value: 32 }],
+            [
+              "const p = tools.slowly(1)\nawait new Promise<void>((r) => { p.then(() => r()) })\nreturn 2",
+              { value: 2 }
+            ],
+            [
+              "let done!: () => void\nconst later = new Promise<void>((r) => { done = r })\ntools.slowly(1).then(() => setTimeout(done, 20))\nawait later\nreturn 3",
+              { value: 3 }
+            ],
+            [
+              "import { readFile } from 'node:fs/promises'\nreturn await readFile('/nowhere').catch((e: any) => e.code)",
+              {}
+            ],
+            [
+              "const { MessageChannel } = await import('node:worker_threads')\nconst { port1, port2 } = new MessageChannel()\nconst got = new Promise((r) => port2.once('message', r))\nport1.postMessage(5)\nconst v = await got\nport1.close()\nreturn v",
+              { value: 5 }
+            ],
+            [
+              "import { webcrypto } from 'node:crypto'\nreturn (await webcrypto.subtle.digest('SHA-256', new Uint8Array(1))).byteLength",
+              { value: 32 }
+            ],
             ["return await Promise.any([new Promise(() => {}), tools.slowly(1)])", { value: 1 }],
-            ["return await Promise.race([new Promise(() => {}), new Promise((r) => setTimeout(() => r(2), 20))])", { value: 2 }]
+            [
+              "return await Promise.race([new Promise(() => {}), new Promise((r) => setTimeout(() => r(2), 20))])",
+              { value: 2 }
+            ]
           ],
           python: [
             ["import asyncio\nreturn await asyncio.sleep(0.1, 'timer')", { value: "timer" }],
             ["return await tools.slowly('call')", { value: "call" }],
-            ["import asyncio, time\nreturn await asyncio.to_thread(lambda: (time.sleep(0.2), 'thread')[1])", { value: "thread" }],
-            ["import asyncio\ne = asyncio.Event()\nasyncio.get_running_loop().call_later(0.05, e.set)\nawait e.wait()\nreturn 3", { value: 3 }],
-            ["import asyncio, threading, time\nloop = asyncio.get_running_loop()\nf = loop.create_future()\ndef later():\n    time.sleep(0.2)\n    loop.call_soon_threadsafe(f.set_result, 4)\nthreading.Thread(target=later).start()\nreturn await f", { value: 4 }],
-            ["import asyncio\nt = asyncio.create_task(tools.slowly(5))\ne = asyncio.Event()\nt.add_done_callback(lambda _: e.set())\nawait e.wait()\nreturn 5", { value: 5 }]
+            [
+              "import asyncio, time\nreturn await asyncio.to_thread(lambda: (time.sleep(0.2), 'thread')[1])",
+              { value: "thread" }
+            ],
+            [
+              "import asyncio\ne = asyncio.Event()\nasyncio.get_running_loop().call_later(0.05, e.set)\nawait e.wait()\nreturn 3",
+              { value: 3 }
+            ],
+            [
+              "import asyncio, threading, time\nloop = asyncio.get_running_loop()\nf = loop.create_future()\ndef later():\n    time.sleep(0.2)\n    loop.call_soon_threadsafe(f.set_result, 4)\nthreading.Thread(target=later).start()\nreturn await f",
+              { value: 4 }
+            ],
+            [
+              "import asyncio\nt = asyncio.create_task(tools.slowly(5))\ne = asyncio.Event()\nt.add_done_callback(lambda _: e.set())\nawait e.wait()\nreturn 5",
+              { value: 5 }
+            ]
           ]
         }
       }
@@ -313,24 +431,63 @@ export const ends: ReadonlyArray<Rule> = [
         expect: { kind: "exception", messageNot: hostTrace },
         programs: {
           typescript: [
-            ["setTimeout(() => {\n  throw new Error('timer')\n}, 5)\nawait tools.never()", { message: [/^Error: timer\n/, atTs(2, 9)] }],
+            [
+              "setTimeout(() => {\n  throw new Error('timer')\n}, 5)\nawait tools.never()",
+              { message: [/^Error: timer\n/, atTs(2, 9)] }
+            ],
             ["setImmediate(() => { throw 'words' }); await tools.never()", { message: /^words$/ }],
-            ["queueMicrotask(() => { throw new TypeError('microtask') }); await tools.never()", { message: [/^TypeError: microtask\n/, atTs(1)] }],
+            [
+              "queueMicrotask(() => { throw new TypeError('microtask') }); await tools.never()",
+              { message: [/^TypeError: microtask\n/, atTs(1)] }
+            ],
             ["process.nextTick(() => { throw new Error('tick') }); await tools.never()", { message: /^Error: tick\n/ }],
-            ["Promise.reject(new Error('floating')); await tools.never()", { message: [/^Error: floating\n/, atTs(1, 16)] }],
+            [
+              "Promise.reject(new Error('floating')); await tools.never()",
+              { message: [/^Error: floating\n/, atTs(1, 16)] }
+            ],
             ["Promise.reject(5); await tools.never()", { message: /^5$/ }],
-            ["void (async () => { await null; throw new Error('async') })(); await tools.never()", { message: /^Error: async\n/ }],
-            ["tools.fail({ message: 'dropped' }); await tools.never()", { message: [/^ToolError: dropped\n/, atTs(1)] }],
-            ["new (await import('node:events')).EventEmitter().emit('error', new Error('emitted'))", { message: /^Error: emitted\n/ }],
-            ["const e = new (await import('node:events')).EventEmitter(); setTimeout(() => e.emit('error', new Error('later')), 5); await tools.never()", { message: /^Error: later\n/ }],
-            ["Promise.reject(new Error('unseen')); await new Promise((r) => setTimeout(r, 50)); return 1", { message: /^Error: unseen\n/ }]
+            [
+              "void (async () => { await null; throw new Error('async') })(); await tools.never()",
+              { message: /^Error: async\n/ }
+            ],
+            [
+              "tools.fail({ message: 'dropped' }); await tools.never()",
+              { message: [/^ToolError: dropped\n/, atTs(1)] }
+            ],
+            [
+              "new (await import('node:events')).EventEmitter().emit('error', new Error('emitted'))",
+              { message: /^Error: emitted\n/ }
+            ],
+            [
+              "const e = new (await import('node:events')).EventEmitter(); setTimeout(() => e.emit('error', new Error('later')), 5); await tools.never()",
+              { message: /^Error: later\n/ }
+            ],
+            [
+              "Promise.reject(new Error('unseen')); await new Promise((r) => setTimeout(r, 50)); return 1",
+              { message: /^Error: unseen\n/ }
+            ]
           ],
           python: [
-            ["import asyncio\ndef bad():\n    raise ValueError('callback')\nasyncio.get_running_loop().call_later(0.01, bad)\nawait tools.never()", { message: [/^ValueError: callback\n/, atPy(3)] }],
-            ["import asyncio\nasync def bad():\n    raise ValueError('task')\nasyncio.create_task(bad())\nawait tools.never()", { message: [/^ValueError: task\n/, atPy(3)] }],
-            ["import asyncio\nasync def bad():\n    await tools.fail(message='dropped')\nasyncio.ensure_future(bad())\nawait tools.never()", { message: [/^ToolError: dropped\n/, atPy(3)] }],
-            ["import asyncio\nasyncio.create_task(tools.fail(message='bare'))\nawait tools.never()", { message: /^ToolError: bare/ }],
-            ["import asyncio\nasyncio.get_running_loop().call_soon(lambda: 1 / 0)\nawait asyncio.sleep(0.05)\nreturn 1", { message: /^ZeroDivisionError: / }]
+            [
+              "import asyncio\ndef bad():\n    raise ValueError('callback')\nasyncio.get_running_loop().call_later(0.01, bad)\nawait tools.never()",
+              { message: [/^ValueError: callback\n/, atPy(3)] }
+            ],
+            [
+              "import asyncio\nasync def bad():\n    raise ValueError('task')\nasyncio.create_task(bad())\nawait tools.never()",
+              { message: [/^ValueError: task\n/, atPy(3)] }
+            ],
+            [
+              "import asyncio\nasync def bad():\n    await tools.fail(message='dropped')\nasyncio.ensure_future(bad())\nawait tools.never()",
+              { message: [/^ToolError: dropped\n/, atPy(3)] }
+            ],
+            [
+              "import asyncio\nasyncio.create_task(tools.fail(message='bare'))\nawait tools.never()",
+              { message: /^ToolError: bare/ }
+            ],
+            [
+              "import asyncio\nasyncio.get_running_loop().call_soon(lambda: 1 / 0)\nawait asyncio.sleep(0.05)\nreturn 1",
+              { message: /^ZeroDivisionError: / }
+            ]
           ]
         }
       },
@@ -400,27 +557,52 @@ export const ends: ReadonlyArray<Rule> = [
             ["console.log('l'); setTimeout(() => process.exit(6), 5); await tools.never()", { message: /\b6\b/ }],
             ["console.log('l'); tools.never(); await tools.echo(1); process.exit(7)", { message: /\b7\b/ }],
             ["import { exit } from 'node:process'\nconsole.log('l'); exit(8)", { message: /\b8\b/ }],
-            ["process.on('exit', () => { process.exitCode = 10 }); console.log('l'); process.exit(9)", { message: /\b(?:9|10)\b/ }]
+            [
+              "process.on('exit', () => { process.exitCode = 10 }); console.log('l'); process.exit(9)",
+              { message: /\b(?:9|10)\b/ }
+            ]
           ],
           python: [
             ["import sys\nprint('l')\nsys.exit(3)", { message: /\b3\b/ }],
             ["import sys\nprint('l')\nsys.exit()", { message: /\b0\b/ }],
             ["print('l')\nraise SystemExit(4)", { message: /\b4\b/ }],
-            ["import sys\nprint('l')\ntry:\n    sys.exit(5)\nexcept Exception:\n    pass\nreturn 1", { message: /\b5\b/ }],
+            [
+              "import sys\nprint('l')\ntry:\n    sys.exit(5)\nexcept Exception:\n    pass\nreturn 1",
+              { message: /\b5\b/ }
+            ],
             ["import os\nprint('l')\nos._exit(6)", { message: /\b6\b/ }],
             ["print('l')\nexit(7)", { message: /\b7\b/ }],
-            ["import asyncio, sys\nprint('l')\nasyncio.get_running_loop().call_soon(sys.exit, 8)\nawait tools.never()", { message: /\b8\b/ }],
-            ["import asyncio, sys\nasync def f():\n    sys.exit(9)\nprint('l')\nt = asyncio.create_task(f())\nawait tools.never()", { message: /\b9\b/ }],
-            ["import os, threading\nprint('l')\nthreading.Thread(target=os._exit, args=(10,)).start()\nawait tools.never()", { message: /\b10\b/ }]
+            [
+              "import asyncio, sys\nprint('l')\nasyncio.get_running_loop().call_soon(sys.exit, 8)\nawait tools.never()",
+              { message: /\b8\b/ }
+            ],
+            [
+              "import asyncio, sys\nasync def f():\n    sys.exit(9)\nprint('l')\nt = asyncio.create_task(f())\nawait tools.never()",
+              { message: /\b9\b/ }
+            ],
+            [
+              "import os, threading\nprint('l')\nthreading.Thread(target=os._exit, args=(10,)).start()\nawait tools.never()",
+              { message: /\b10\b/ }
+            ]
           ]
         },
         check: (outcome) =>
-          ensure(outcome.reason?._tag === "WorkerExit" && !outcome.reason.outOfMemory && new RegExp(`\\b${outcome.reason.exitCode}\\b`).test(outcome.message), "the code beside the message", outcome.reason)
+          ensure(
+            outcome.reason?._tag === "WorkerExit" &&
+              !outcome.reason.outOfMemory &&
+              new RegExp(`\\b${outcome.reason.exitCode}\\b`).test(outcome.message),
+            "the code beside the message",
+            outcome.reason
+          )
       },
       {
         id: "B5.text-code",
         claim: "in Python an exit with a text says the text",
-        programs: { python: [["import sys\nsys.exit('went wrong')", { kind: "worker-exit", message: /\b1\b/, text: "went wrong\n" }]] },
+        programs: {
+          python: [
+            ["import sys\nsys.exit('went wrong')", { kind: "worker-exit", message: /\b1\b/, text: "went wrong\n" }]
+          ]
+        },
         check: (outcome) => ensure(outcome.logs.join("").startsWith("went wrong"), "the text in the logs", outcome.logs)
       },
       {
@@ -435,10 +617,19 @@ export const ends: ReadonlyArray<Rule> = [
             ["console.log('l'); process.abort()", { message: /SIGABRT|13[0-9]/ }]
           ],
           python: [
-            ["import os, signal\nprint('l')\nos.kill(os.getpid(), signal.SIGKILL)\nawait tools.never()", { message: /SIGKILL/ }],
-            ["import os, signal\nprint('l')\nos.kill(os.getpid(), signal.SIGTERM)\nawait tools.never()", { message: /SIGTERM/ }],
+            [
+              "import os, signal\nprint('l')\nos.kill(os.getpid(), signal.SIGKILL)\nawait tools.never()",
+              { message: /SIGKILL/ }
+            ],
+            [
+              "import os, signal\nprint('l')\nos.kill(os.getpid(), signal.SIGTERM)\nawait tools.never()",
+              { message: /SIGTERM/ }
+            ],
             ["import os\nprint('l')\nos.abort()", { message: /SIGABRT|13[0-9]/ }],
-            ["import ctypes\nprint('l')\nctypes.string_at(0)", { message: /SIGSEGV|ctypes|denied|139/ , kind: ["worker-exit", "exception"] }]
+            [
+              "import ctypes\nprint('l')\nctypes.string_at(0)",
+              { message: /SIGSEGV|ctypes|denied|139/, kind: ["worker-exit", "exception"] }
+            ]
           ]
         }
       }
@@ -455,8 +646,15 @@ export const ends: ReadonlyArray<Rule> = [
         timeoutMs: 60_000,
         expect: { kind: "worker-exit", message: [/memory/i, /\b64\b/] },
         programs: {
-          typescript: ["console.log('l'); const all: any[] = []; for (;;) all.push({ text: 'x' + all.length })", "console.log('l'); let s: any = {}; for (;;) s = { s, a: [1, 2, 3] }", "console.log('l'); const all: any[] = []; for (;;) { all.push(Array(1000).fill(0).map((_, i) => ({ i }))); await null }"],
-          python: ["print('l')\nkept = []\nwhile True:\n    kept.append({'text': 'x' + str(len(kept))})", "print('l')\ns = None\nwhile True:\n    s = [s, {'a': 1}]"]
+          typescript: [
+            "console.log('l'); const all: any[] = []; for (;;) all.push({ text: 'x' + all.length })",
+            "console.log('l'); let s: any = {}; for (;;) s = { s, a: [1, 2, 3] }",
+            "console.log('l'); const all: any[] = []; for (;;) { all.push(Array(1000).fill(0).map((_, i) => ({ i }))); await null }"
+          ],
+          python: [
+            "print('l')\nkept = []\nwhile True:\n    kept.append({'text': 'x' + str(len(kept))})",
+            "print('l')\ns = None\nwhile True:\n    s = [s, {'a': 1}]"
+          ]
         },
         check: (outcome) => {
           equal(outcome.logs, ["l"], "logs")
@@ -471,7 +669,9 @@ export const ends: ReadonlyArray<Rule> = [
         expect: { kind: "worker-exit", message: /memory/i },
         programs: {
           // Bounded, for guests that share the memory of this very process.
-          typescript: ["const all: Buffer[] = []; for (let i = 0; i < 400; i++) all.push(Buffer.alloc(1 << 20, 1)); return all.length"],
+          typescript: [
+            "const all: Buffer[] = []; for (let i = 0; i < 400; i++) all.push(Buffer.alloc(1 << 20, 1)); return all.length"
+          ],
           python: ["kept = []\nfor i in range(400):\n    kept.append(b'x' * (1 << 20))\nreturn len(kept)"]
         }
       },
@@ -481,8 +681,16 @@ export const ends: ReadonlyArray<Rule> = [
         limits: { maxMemoryMb: 64 },
         timeoutMs: 60_000,
         programs: {
-          typescript: { fill: "const all: any[] = []; for (;;) all.push({ text: 'x' + all.length })", gate: "return await tools.gate(5)", next: "return 7" },
-          python: { fill: "kept = []\nwhile True:\n    kept.append({'text': 'x' + str(len(kept))})", gate: "return await tools.gate(5)", next: "return 7" }
+          typescript: {
+            fill: "const all: any[] = []; for (;;) all.push({ text: 'x' + all.length })",
+            gate: "return await tools.gate(5)",
+            next: "return 7"
+          },
+          python: {
+            fill: "kept = []\nwhile True:\n    kept.append({'text': 'x' + str(len(kept))})",
+            gate: "return await tools.gate(5)",
+            next: "return 7"
+          }
         },
         steps: (t) =>
           Effect.gen(function* () {
@@ -510,19 +718,28 @@ export const ends: ReadonlyArray<Rule> = [
         id: "B7.child-of-a-loop",
         claim: "so it is when the run was ended",
         limits: { computeMs: 300 },
-        programs: { typescript: { spawn: spawning("{ stdio: 'ignore' }").replace("return 1", "for (;;) {}") }, python: { spawn: popen("").replace("return 1", "while True:\n    pass") } },
+        programs: {
+          typescript: { spawn: spawning("{ stdio: 'ignore' }").replace("return 1", "for (;;) {}") },
+          python: { spawn: popen("").replace("return 1", "while True:\n    pass") }
+        },
         steps: (t) => Effect.flatMap(leavesNothing(t, "spawn"), (outcome) => t.expect(outcome, { kind: "timeout" }))
       },
       {
         id: "B7.holds-the-pipe",
         claim: "a child that holds the guest's output keeps nobody waiting",
-        programs: { typescript: { spawn: spawning("{ stdio: ['ignore', 'inherit', 'inherit'] }") }, python: { spawn: popen("") } },
+        programs: {
+          typescript: { spawn: spawning("{ stdio: ['ignore', 'inherit', 'inherit'] }") },
+          python: { spawn: popen("") }
+        },
         steps: (t) => Effect.flatMap(leavesNothing(t, "spawn"), (outcome) => t.expect(outcome, { value: 1 }))
       },
       {
         id: "B7.session",
         claim: "one in a session of its own is gone too",
-        programs: { typescript: { spawn: spawning("{ detached: true, stdio: 'ignore' }") }, python: { spawn: popen(", start_new_session=True") } },
+        programs: {
+          typescript: { spawn: spawning("{ detached: true, stdio: 'ignore' }") },
+          python: { spawn: popen(", start_new_session=True") }
+        },
         steps: (t) => Effect.flatMap(leavesNothing(t, "spawn"), (outcome) => t.expect(outcome, { value: 1 }))
       },
       {
@@ -538,10 +755,25 @@ export const ends: ReadonlyArray<Rule> = [
         id: "B7.temporary-files",
         claim: "temporary files of the run are gone",
         programs: {
-          typescript: [["import fs from 'node:fs'\nimport os from 'node:os'\nimport path from 'node:path'\ntry {\n  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'left-'))\n  fs.writeFileSync(path.join(folder, 'note.txt'), 'x')\n  return path.join(folder, 'note.txt')\n} catch {\n  return '/nowhere/note.txt'\n}", {}]],
-          python: [["import tempfile\ntry:\n    with tempfile.NamedTemporaryFile(delete=False, prefix='left-') as f:\n        f.write(b'x')\n    return f.name\nexcept OSError:\n    return '/nowhere/note.txt'", {}]]
+          typescript: [
+            [
+              "import fs from 'node:fs'\nimport os from 'node:os'\nimport path from 'node:path'\ntry {\n  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'left-'))\n  fs.writeFileSync(path.join(folder, 'note.txt'), 'x')\n  return path.join(folder, 'note.txt')\n} catch {\n  return '/nowhere/note.txt'\n}",
+              {}
+            ]
+          ],
+          python: [
+            [
+              "import tempfile\ntry:\n    with tempfile.NamedTemporaryFile(delete=False, prefix='left-') as f:\n        f.write(b'x')\n    return f.name\nexcept OSError:\n    return '/nowhere/note.txt'",
+              {}
+            ]
+          ]
         },
-        check: (outcome) => ensure(typeof outcome.value === "string" && !existsSync(outcome.value), "the file to be gone", outcome.value ?? outcome.message)
+        check: (outcome) =>
+          ensure(
+            typeof outcome.value === "string" && !existsSync(outcome.value),
+            "the file to be gone",
+            outcome.value ?? outcome.message
+          )
       },
       {
         id: "B7.flat",
@@ -549,8 +781,22 @@ export const ends: ReadonlyArray<Rule> = [
         timeoutMs: 60_000,
         limits: { computeMs: 200, maxWallMs: 20_000 },
         programs: {
-          typescript: { value: "return await tools.add({ a: 1, b: 2 })", threw: "console.log('x'); throw new Error('y')", exit: "process.exit(1)", loop: "for (;;) {}", lossy: "return NaN", junk: "const =" },
-          python: { value: "return await tools.add(a=1, b=2)", threw: "print('x')\nraise ValueError('y')", exit: "import sys\nsys.exit(1)", loop: "while True:\n    pass", lossy: "return float('nan')", junk: "x = = 1" }
+          typescript: {
+            value: "return await tools.add({ a: 1, b: 2 })",
+            threw: "console.log('x'); throw new Error('y')",
+            exit: "process.exit(1)",
+            loop: "for (;;) {}",
+            lossy: "return NaN",
+            junk: "const ="
+          },
+          python: {
+            value: "return await tools.add(a=1, b=2)",
+            threw: "print('x')\nraise ValueError('y')",
+            exit: "import sys\nsys.exit(1)",
+            loop: "while True:\n    pass",
+            lossy: "return float('nan')",
+            junk: "x = = 1"
+          }
         },
         steps: (t) =>
           Effect.gen(function* () {
@@ -570,7 +816,13 @@ export const ends: ReadonlyArray<Rule> = [
             // A thread of the operating system may end a moment after its worker.
             for (let i = 0; i < 100 && snapshot().threads > before.threads; i++) yield* Effect.sleep(10)
             const after = snapshot()
-            ensure(after.threads <= before.threads + 1 && after.descriptors <= before.descriptors && after.children <= before.children, "nothing to be left", { before, after })
+            ensure(
+              after.threads <= before.threads + 1 &&
+                after.descriptors <= before.descriptors &&
+                after.children <= before.children,
+              "nothing to be left",
+              { before, after }
+            )
             ensure(readdirSync(tmpdir()).length <= files, "no temporary file to be left")
             equal(getEventListeners(signal, "abort").length, 0, "listeners left on the signal")
           })
@@ -586,11 +838,13 @@ export const ends: ReadonlyArray<Rule> = [
         claim: "what one run changes the next does not see",
         programs: {
           typescript: {
-            change: "(globalThis as any).left = 1; (Object.prototype as any).left = 2; (Array.prototype as any).map = 3; process.env.LEFT = '4'; process.exitCode = 5; Error.stackTraceLimit = 0; (await import('node:path')).default.join = null as any; process.on('exit', () => {}); process.title = 'left'; return 1",
+            change:
+              "(globalThis as any).left = 1; (Object.prototype as any).left = 2; (Array.prototype as any).map = 3; process.env.LEFT = '4'; process.exitCode = 5; Error.stackTraceLimit = 0; (await import('node:path')).default.join = null as any; process.on('exit', () => {}); process.title = 'left'; return 1",
             look: "return [typeof (globalThis as any).left, typeof ({} as any).left, typeof [].map, process.env.LEFT ?? null, process.exitCode ?? null, Error.stackTraceLimit > 0, typeof (await import('node:path')).default.join]"
           },
           python: {
-            change: "import builtins, sys, os, json\nbuiltins.left = 1\nsys.left = 2\njson.dumps = None\nos.environ['LEFT'] = '4'\nsys.setrecursionlimit(77)\nos.umask(0o777)\nsys.modules['math'] = None\nreturn 1",
+            change:
+              "import builtins, sys, os, json\nbuiltins.left = 1\nsys.left = 2\njson.dumps = None\nos.environ['LEFT'] = '4'\nsys.setrecursionlimit(77)\nos.umask(0o777)\nsys.modules['math'] = None\nreturn 1",
             look: "import builtins, sys, os, json, math\nreturn ['number' if hasattr(builtins, 'left') else 'undefined', 'number' if hasattr(sys, 'left') else 'undefined', 'function' if callable(json.dumps) else 'null', os.environ.get('LEFT'), None, sys.getrecursionlimit() > 100, 'function' if callable(math.floor) else 'null']"
           }
         },
@@ -598,7 +852,9 @@ export const ends: ReadonlyArray<Rule> = [
           Effect.gen(function* () {
             for (let i = 0; i < 3; i++) {
               yield* t.expect(yield* t.run(t.program("change")), { value: 1 })
-              yield* t.expect(yield* t.run(t.program("look")), { value: ["undefined", "undefined", "function", null, null, true, "function"] })
+              yield* t.expect(yield* t.run(t.program("look")), {
+                value: ["undefined", "undefined", "function", null, null, true, "function"]
+              })
             }
           })
       },
@@ -606,12 +862,18 @@ export const ends: ReadonlyArray<Rule> = [
         id: "B8.side-by-side",
         claim: "runs at the same time do not see each other",
         programs: {
-          typescript: { own: "(globalThis as any).mine = NUMBER; console.log(NUMBER); await tools.gate(); return (globalThis as any).mine" },
-          python: { own: "import builtins\nbuiltins.mine = NUMBER\nprint(NUMBER)\nawait tools.gate()\nreturn builtins.mine" }
+          typescript: {
+            own: "(globalThis as any).mine = NUMBER; console.log(NUMBER); await tools.gate(); return (globalThis as any).mine"
+          },
+          python: {
+            own: "import builtins\nbuiltins.mine = NUMBER\nprint(NUMBER)\nawait tools.gate()\nreturn builtins.mine"
+          }
         },
         steps: (t) =>
           Effect.gen(function* () {
-            const fibers = yield* Effect.forEach([1, 2, 3, 4], (n) => Effect.forkScoped(t.run(t.program("own").replaceAll("NUMBER", String(n)))))
+            const fibers = yield* Effect.forEach([1, 2, 3, 4], (n) =>
+              Effect.forkScoped(t.run(t.program("own").replaceAll("NUMBER", String(n))))
+            )
             yield* t.host.arrived("gate", 4)
             t.host.open()
             for (const [index, fiber] of fibers.entries()) {
@@ -625,9 +887,15 @@ export const ends: ReadonlyArray<Rule> = [
         programs: {
           typescript: [
             ["return Object.keys(process.env)", { value: [] }],
-            ["const chunks: any[] = []; for await (const chunk of process.stdin) chunks.push(chunk); return chunks.length", { value: 0 }],
+            [
+              "const chunks: any[] = []; for await (const chunk of process.stdin) chunks.push(chunk); return chunks.length",
+              { value: 0 }
+            ],
             ["return process.argv.slice(2)", { value: [] }],
-            ["return [process.execArgv.join(' ').includes('conditions'), process.env.PATH ?? null, process.env.HOME ?? null]", { value: [false, null, null] }]
+            [
+              "return [process.execArgv.join(' ').includes('conditions'), process.env.PATH ?? null, process.env.HOME ?? null]",
+              { value: [false, null, null] }
+            ]
           ],
           python: [
             ["import os\nreturn sorted(k for k in os.environ if k != 'LC_CTYPE')", { value: [] }],
@@ -692,12 +960,28 @@ export const ends: ReadonlyArray<Rule> = [
             })
             ensure(kept !== undefined, "a runtime")
             const misuse = yield* Effect.flip(kept.run({ program: t.program("one") }))
-            ensure(misuse._tag === "CodeRuntimeMisuse" && misuse.reason._tag === "RuntimeDisposed" && /dispos/.test(misuse.message), "RuntimeDisposed", misuse.message)
+            ensure(
+              misuse._tag === "CodeRuntimeMisuse" &&
+                misuse.reason._tag === "RuntimeDisposed" &&
+                /dispos/.test(misuse.message),
+              "RuntimeDisposed",
+              misuse.message
+            )
             const promises = yield* t.promises()
-            equal(yield* Effect.promise(() => promises.run({ program: t.program("one") })), { value: 1, logs: [] }, "before")
+            equal(
+              yield* Effect.promise(() => promises.run({ program: t.program("one") })),
+              { value: 1, logs: [] },
+              "before"
+            )
             yield* Effect.promise(() => Promise.all([promises.dispose(), promises[Symbol.asyncDispose]()]))
-            const rejected = yield* Effect.flip(Effect.tryPromise({ try: () => promises.run({ program: t.program("one") }), catch: (error) => error }))
-            ensure(rejected instanceof Error && /dispos/.test(rejected.message), "a rejection that says disposed", String(rejected))
+            const rejected = yield* Effect.flip(
+              Effect.tryPromise({ try: () => promises.run({ program: t.program("one") }), catch: (error) => error })
+            )
+            ensure(
+              rejected instanceof Error && /dispos/.test(rejected.message),
+              "a rejection that says disposed",
+              String(rejected)
+            )
             yield* Effect.promise(() => promises.dispose())
           })
       },
@@ -716,7 +1000,8 @@ export const ends: ReadonlyArray<Rule> = [
                 return all
               })
             )
-            for (const fiber of fibers) yield* t.expect(yield* Fiber.join(fiber), { kind: "abort", message: /disposed/ })
+            for (const fiber of fibers)
+              yield* t.expect(yield* Fiber.join(fiber), { kind: "abort", message: /disposed/ })
             equal(t.host.called("never"), 1, "calls")
           })
       }
@@ -731,8 +1016,17 @@ export const ends: ReadonlyArray<Rule> = [
         claim: "busy, blocked and waiting guests are gone when the interruption returns, calls interrupted",
         limits: { standby: 0 },
         programs: {
-          typescript: { loop: "tools.never(); await tools.echo(1); for (;;) {}", blocked: "tools.never(); await tools.echo(1); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)", wait: "tools.never(); await tools.echo(1); await tools.never()" },
-          python: { loop: "import asyncio\nt = asyncio.ensure_future(tools.never())\nawait tools.echo(1)\nwhile True:\n    pass", blocked: "import asyncio, time\nt = asyncio.ensure_future(tools.never())\nawait tools.echo(1)\ntime.sleep(60)", wait: "import asyncio\nt = asyncio.ensure_future(tools.never())\nawait tools.echo(1)\nawait tools.never()" }
+          typescript: {
+            loop: "tools.never(); await tools.echo(1); for (;;) {}",
+            blocked: "tools.never(); await tools.echo(1); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)",
+            wait: "tools.never(); await tools.echo(1); await tools.never()"
+          },
+          python: {
+            loop: "import asyncio\nt = asyncio.ensure_future(tools.never())\nawait tools.echo(1)\nwhile True:\n    pass",
+            blocked:
+              "import asyncio, time\nt = asyncio.ensure_future(tools.never())\nawait tools.echo(1)\ntime.sleep(60)",
+            wait: "import asyncio\nt = asyncio.ensure_future(tools.never())\nawait tools.echo(1)\nawait tools.never()"
+          }
         },
         steps: (t) =>
           Effect.gen(function* () {
@@ -742,7 +1036,11 @@ export const ends: ReadonlyArray<Rule> = [
               const fiber = yield* Effect.forkScoped(t.run(t.program(name)))
               yield* t.host.arrived("echo", ++count)
               yield* Fiber.interrupt(fiber)
-              ensure(t.host.calls.every((call) => call.ended), "every call to have ended", t.host.calls)
+              ensure(
+                t.host.calls.every((call) => call.ended),
+                "every call to have ended",
+                t.host.calls
+              )
               ensure(snapshot().children <= before.children, "no child to be left", name)
             }
             for (let i = 0; i < 100 && snapshot().threads > before.threads + 1; i++) yield* Effect.sleep(10)
@@ -758,7 +1056,9 @@ export const ends: ReadonlyArray<Rule> = [
           Effect.gen(function* () {
             for (const delay of [0, 1, 5, 15, 30, 60]) {
               const settled = yield* Deferred.make<void>()
-              const fiber = yield* Effect.forkScoped(Effect.ensuring(t.run(t.program("one")), Deferred.succeed(settled, undefined)))
+              const fiber = yield* Effect.forkScoped(
+                Effect.ensuring(t.run(t.program("one")), Deferred.succeed(settled, undefined))
+              )
               yield* Effect.sleep(delay)
               yield* Fiber.interrupt(fiber)
               yield* Deferred.await(settled)

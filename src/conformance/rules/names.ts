@@ -42,7 +42,22 @@ const refuses = (
 
 const withBindings = (bindings: unknown) => ({ program: "return 1", bindings })
 
-const notIdentifiers = ["$tools", "1st", "my-tools", "my tools", "caf\u00e9", "a.b", "", " tools", "tools ", "a\n", "\u{1D4D0}", "a\u200d", "tools\u0000", "#a"]
+const notIdentifiers = [
+  "$tools",
+  "1st",
+  "my-tools",
+  "my tools",
+  "caf\u00e9",
+  "a.b",
+  "",
+  " tools",
+  "tools ",
+  "a\n",
+  "\u{1D4D0}",
+  "a\u200d",
+  "tools\u0000",
+  "#a"
+]
 const ecmascript =
   "await break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with yield let static implements interface package private protected public arguments eval".split(
     " "
@@ -51,9 +66,84 @@ const python =
   "False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield match case type _".split(
     " "
   )
-const free = ["print", "tool", "_tool", "__tool", "A9", "a_b", "process", "require", "Promise", "Object", "Array", "Map", "Symbol", "JSON", "Error", "Exception", "asyncio", "json", "sys", "len", "str", "dict", "isinstance", "fetch", "setTimeout", "globalThis", "self", "of", "get", "then", "constructor", "toString", "Reflect", "Buffer", "queueMicrotask"]
+const free = [
+  "print",
+  "tool",
+  "_tool",
+  "__tool",
+  "A9",
+  "a_b",
+  "process",
+  "require",
+  "Promise",
+  "Object",
+  "Array",
+  "Map",
+  "Symbol",
+  "JSON",
+  "Error",
+  "Exception",
+  "asyncio",
+  "json",
+  "sys",
+  "len",
+  "str",
+  "dict",
+  "isinstance",
+  "fetch",
+  "setTimeout",
+  "globalThis",
+  "self",
+  "of",
+  "get",
+  "then",
+  "constructor",
+  "toString",
+  "Reflect",
+  "Buffer",
+  "queueMicrotask"
+]
 
-const odd = ["", " ", "read file", "a-b", "0", "-1", "1.5", "class", "def", "None", "a.b", 'a"b', "a'b", "a\\b", "a\nb", "\u{1F600}", "\ud83d", "\u0000", "toString", "valueOf", "hasOwnProperty", "constructor", "__proto__", "__defineGetter__", "then", "prototype", "name", "length", "call", "__class__", "__dict__", "__getattr__", "__getitem__", "__init__", "keys", "items", "get", "x".repeat(2000)]
+const odd = [
+  "",
+  " ",
+  "read file",
+  "a-b",
+  "0",
+  "-1",
+  "1.5",
+  "class",
+  "def",
+  "None",
+  "a.b",
+  'a"b',
+  "a'b",
+  "a\\b",
+  "a\nb",
+  "\u{1F600}",
+  "\ud83d",
+  "\u0000",
+  "toString",
+  "valueOf",
+  "hasOwnProperty",
+  "constructor",
+  "__proto__",
+  "__defineGetter__",
+  "then",
+  "prototype",
+  "name",
+  "length",
+  "call",
+  "__class__",
+  "__dict__",
+  "__getattr__",
+  "__getitem__",
+  "__init__",
+  "keys",
+  "items",
+  "get",
+  "x".repeat(2000)
+]
 
 const oddNamespace = (host: Host): ReadonlyArray<BindingNamespace> => {
   const functions: BindingNamespace["functions"] = Object.create(null)
@@ -63,7 +153,10 @@ const oddNamespace = (host: Host): ReadonlyArray<BindingNamespace> => {
       value: host.record(name, () => Effect.succeed(name))
     })
   }
-  return [{ global: "tools", functions }, { global: "listed", functions: { all: host.record("all", () => Effect.succeed([...odd])) } }]
+  return [
+    { global: "tools", functions },
+    { global: "listed", functions: { all: host.record("all", () => Effect.succeed([...odd])) } }
+  ]
 }
 
 export const names: ReadonlyArray<Rule> = [
@@ -75,10 +168,14 @@ export const names: ReadonlyArray<Rule> = [
         id: "N1.identifiers",
         claim: "both match [A-Za-z_][A-Za-z0-9_]*",
         steps: (t) =>
-          refuses(t, "InvalidBinding", [
-            ...notIdentifiers.map((name) => [name, withBindings([empty(name)])] as const),
-            ...notIdentifiers.map((name) => [name, withBindings([withClass("good", name)])] as const)
-          ].filter(([name]) => !/[\n\u0000]/u.test(name)))
+          refuses(
+            t,
+            "InvalidBinding",
+            [
+              ...notIdentifiers.map((name) => [name, withBindings([empty(name)])] as const),
+              ...notIdentifiers.map((name) => [name, withBindings([withClass("good", name)])] as const)
+            ].filter(([name]) => !/[\n\u0000]/u.test(name))
+          )
       },
       {
         id: "N1.reserved",
@@ -122,8 +219,14 @@ export const names: ReadonlyArray<Rule> = [
         id: "N1.free",
         claim: "every other name works, print and the languages' own globals included",
         programs: {
-          typescript: { use: "return await NAME.echo(1)", failing: "try { await tools.fail() } catch (e) { return [e instanceof NAME, e.name] }" },
-          python: { use: "return await NAME.echo(1)", failing: "try:\n    await tools.fail()\nexcept NAME as e:\n    return [True, type(e).__name__]" }
+          typescript: {
+            use: "return await NAME.echo(1)",
+            failing: "try { await tools.fail() } catch (e) { return [e instanceof NAME, e.name] }"
+          },
+          python: {
+            use: "return await NAME.echo(1)",
+            failing: "try:\n    await tools.fail()\nexcept NAME as e:\n    return [True, type(e).__name__]"
+          }
         },
         timeoutMs: 60_000,
         steps: (t) =>
@@ -151,17 +254,26 @@ export const names: ReadonlyArray<Rule> = [
           { global: "one", functions: { get: host.record("one.get", () => Effect.succeed(1)) } },
           {
             global: "_two",
-            functions: { get: host.record("two.get", () => Effect.succeed(2)), fail: host.functions.fail ?? (() => Effect.succeed(null)) },
+            functions: {
+              get: host.record("two.get", () => Effect.succeed(2)),
+              fail: host.functions.fail ?? (() => Effect.succeed(null))
+            },
             errorClass: { name: "Bad", memberNameProperty: "who" }
           },
           { global: "none", functions: {} }
         ],
         programs: {
           typescript: [
-            ["return [await one.get(), await _two.get(), Object.keys(none).length, await _two.fail().catch((e: any) => [e instanceof Bad, e.who])]", { value: [1, 2, 0, [true, "fail"]] }]
+            [
+              "return [await one.get(), await _two.get(), Object.keys(none).length, await _two.fail().catch((e: any) => [e instanceof Bad, e.who])]",
+              { value: [1, 2, 0, [true, "fail"]] }
+            ]
           ],
           python: [
-            ["try:\n    await _two.fail()\nexcept Bad as e:\n    who = e.who\nreturn [await one.get(), await _two.get(), 0 if none is not None else 1, [True, who]]", { value: [1, 2, 0, [true, "fail"]] }]
+            [
+              "try:\n    await _two.fail()\nexcept Bad as e:\n    who = e.who\nreturn [await one.get(), await _two.get(), 0 if none is not None else 1, [True, who]]",
+              { value: [1, 2, 0, [true, "fail"]] }
+            ]
           ]
         }
       }
@@ -178,21 +290,55 @@ export const names: ReadonlyArray<Rule> = [
           refuses(
             t,
             "InvalidBinding",
-            ["", "name", "message", "stack", "args", "with_traceback", "add_note", "__cause__", "__proto__", "__x__", "__a b__", "_____"].map(
-              (member) => [member, withBindings([withClass("tools", "ToolError", member)])] as const
-            )
+            [
+              "",
+              "name",
+              "message",
+              "stack",
+              "args",
+              "with_traceback",
+              "add_note",
+              "__cause__",
+              "__proto__",
+              "__x__",
+              "__a b__",
+              "_____"
+            ].map((member) => [member, withBindings([withClass("tools", "ToolError", member)])] as const)
           )
       },
       {
         id: "N2.accepted",
         claim: "anything else",
         programs: {
-          typescript: { read: "try { await tools.fail({ message: 'm' }) } catch (e) { return [(e as any)[MEMBER], e.message, e.name, Object.keys(e)] }" },
-          python: { read: "try:\n    await tools.fail({'message': 'm'})\nexcept ToolError as e:\n    return [getattr(e, MEMBER), str(e), type(e).__name__, [k for k in vars(e) if k == MEMBER]]" }
+          typescript: {
+            read: "try { await tools.fail({ message: 'm' }) } catch (e) { return [(e as any)[MEMBER], e.message, e.name, Object.keys(e)] }"
+          },
+          python: {
+            read: "try:\n    await tools.fail({'message': 'm'})\nexcept ToolError as e:\n    return [getattr(e, MEMBER), str(e), type(e).__name__, [k for k in vars(e) if k == MEMBER]]"
+          }
         },
         steps: (t) =>
           Effect.forEach(
-            ["tool", "the tool", "0", "toString", "constructor", "cause", "code", "Name", "__x", "x__", "_", "class", "caf\u00e9", "hasOwnProperty", "errno", "filename", "print_file_and_line", "errors"],
+            [
+              "tool",
+              "the tool",
+              "0",
+              "toString",
+              "constructor",
+              "cause",
+              "code",
+              "Name",
+              "__x",
+              "x__",
+              "_",
+              "class",
+              "caf\u00e9",
+              "hasOwnProperty",
+              "errno",
+              "filename",
+              "print_file_and_line",
+              "errors"
+            ],
             (member) =>
               Effect.gen(function* () {
                 const outcome = yield* t.run({
@@ -220,15 +366,24 @@ export const names: ReadonlyArray<Rule> = [
               "const wrong = []\nfor (const name of await listed.all()) { if (typeof tools[name] !== 'function' || await tools[name]({}) !== name) wrong.push(name) }\nreturn wrong",
               { value: [] }
             ],
-            ["return [Object.getPrototypeOf(tools), Object.keys(tools).length, Object.keys(tools).includes('__proto__'), 'isPrototypeOf' in tools]", { value: [null, odd.length, true, false] }]
+            [
+              "return [Object.getPrototypeOf(tools), Object.keys(tools).length, Object.keys(tools).includes('__proto__'), 'isPrototypeOf' in tools]",
+              { value: [null, odd.length, true, false] }
+            ]
           ],
           python: [
             [
               "wrong = []\nfor name in await listed.all():\n    if await tools[name]() != name:\n        wrong.append(name)\nreturn wrong",
               { value: [] }
             ],
-            ["return [await tools.toString(), await tools.keys(), await tools.items(), await tools.get(), await tools.name(), await tools.call()]", { value: ["toString", "keys", "items", "get", "name", "call"] }],
-            ["return [await getattr(tools, 'then')(), await getattr(tools, 'constructor')(), await getattr(tools, 'valueOf')()]", { value: ["then", "constructor", "valueOf"] }]
+            [
+              "return [await tools.toString(), await tools.keys(), await tools.items(), await tools.get(), await tools.name(), await tools.call()]",
+              { value: ["toString", "keys", "items", "get", "name", "call"] }
+            ],
+            [
+              "return [await getattr(tools, 'then')(), await getattr(tools, 'constructor')(), await getattr(tools, 'valueOf')()]",
+              { value: ["then", "constructor", "valueOf"] }
+            ]
           ]
         }
       },
@@ -241,12 +396,21 @@ export const names: ReadonlyArray<Rule> = [
         },
         programs: {
           typescript: [
-            ["return [Object.keys(tools), (tools as any).inherited === undefined, (tools as any).toString === undefined]", { value: [["own"], true, true] }],
-            ["const { own } = tools\nreturn [await own(1), await own.call(null, 2), await Reflect.apply(own, 5, [3])]", { value: [1, 2, 3] }],
+            [
+              "return [Object.keys(tools), (tools as any).inherited === undefined, (tools as any).toString === undefined]",
+              { value: [["own"], true, true] }
+            ],
+            [
+              "const { own } = tools\nreturn [await own(1), await own.call(null, 2), await Reflect.apply(own, 5, [3])]",
+              { value: [1, 2, 3] }
+            ],
             ["await (tools as any).inherited()", { kind: "exception", message: /^TypeError: .*inherited/ }]
           ],
           python: [
-            ["return [hasattr(tools, 'own'), hasattr(tools, 'inherited'), hasattr(tools, 'nothing')]", { value: [true, false, false] }],
+            [
+              "return [hasattr(tools, 'own'), hasattr(tools, 'inherited'), hasattr(tools, 'nothing')]",
+              { value: [true, false, false] }
+            ],
             ["own = tools.own\nreturn [await own(1), await tools['own'](2)]", { value: [1, 2] }],
             ["await tools['inherited']()", { kind: "exception", message: /inherited/ }]
           ]
@@ -322,9 +486,16 @@ export const names: ReadonlyArray<Rule> = [
             equal([ended._tag, seen], ["CodeRuntimeMisuse", []], "the stream")
             const promises = yield* t.promises()
             const rejected = yield* Effect.flip(
-              Effect.tryPromise({ try: () => promises.run({ program: "return 1", bindings: [{ global: "not good", functions: {} }] }), catch: (error) => error })
+              Effect.tryPromise({
+                try: () => promises.run({ program: "return 1", bindings: [{ global: "not good", functions: {} }] }),
+                catch: (error) => error
+              })
             )
-            ensure(rejected instanceof Error && /not good/.test(rejected.message), "a rejection that names it", String(rejected))
+            ensure(
+              rejected instanceof Error && /not good/.test(rejected.message),
+              "a rejection that names it",
+              String(rejected)
+            )
             equal(t.host.called(), 0, "calls")
           })
       }

@@ -14,24 +14,65 @@ export const output: ReadonlyArray<Rule> = [
         claim: "one entry a call, formatted as Node does",
         programs: {
           typescript: [
-            ["console.log('a', 1, { b: [1, 2] }, null, undefined, true)\nconsole.info('%s is %d and %j %o', 'x', 5, { a: 1 }, [1])\nconsole.warn('two\\nlines')\nconsole.error(new Map([[1, 'm']]))\nconsole.debug()\nconsole.log('end\\n')", { noValue: true }],
-            ["console.log('%c styled', 'color: red')\nconsole.log(Symbol('s'), 1n, -0, [,1])", { logs: [" styled", "Symbol(s) 1n -0 [ <1 empty item>, 1 ]"] }],
-            ["const { log } = console\nlog('bare')\n[1, 2].forEach((n) => console.log(n))\nPromise.resolve().then(() => console.log('later'))\nawait null\nawait null", { logs: ["bare", "1", "2", "later"] }],
-            ["import { log } from 'node:console'\nimport console2 from 'node:console'\nlog('a'); console2.log('b'); globalThis.console.log('c'); require('console').log('d')", { logs: ["a", "b", "c", "d"] }],
-            ["console.log('\\u001b[31mred\\u001b[0m'); console.log('caf\\u00e9 \\u{1F600}')", { logs: ["\u001b[31mred\u001b[0m", "caf\u00e9 \u{1F600}"] }],
-            ["console.log({ a: { b: { c: { d: 1 } } } })\nconsole.log(new Error('shown').message, class A {}, () => 1)", { logs: ["{\n  a: { b: { c: [Object] } }\n}", "shown [class A] [Function (anonymous)]"] }]
+            [
+              "console.log('a', 1, { b: [1, 2] }, null, undefined, true)\nconsole.info('%s is %d and %j %o', 'x', 5, { a: 1 }, [1])\nconsole.warn('two\\nlines')\nconsole.error(new Map([[1, 'm']]))\nconsole.debug()\nconsole.log('end\\n')",
+              { noValue: true }
+            ],
+            [
+              "console.log('%c styled', 'color: red')\nconsole.log(Symbol('s'), 1n, -0, [,1])",
+              { logs: [" styled", "Symbol(s) 1n -0 [ <1 empty item>, 1 ]"] }
+            ],
+            [
+              "const { log } = console\nlog('bare')\n[1, 2].forEach((n) => console.log(n))\nPromise.resolve().then(() => console.log('later'))\nawait null\nawait null",
+              { logs: ["bare", "1", "2", "later"] }
+            ],
+            [
+              "import { log } from 'node:console'\nimport console2 from 'node:console'\nlog('a'); console2.log('b'); globalThis.console.log('c'); require('console').log('d')",
+              { logs: ["a", "b", "c", "d"] }
+            ],
+            [
+              "console.log('\\u001b[31mred\\u001b[0m'); console.log('caf\\u00e9 \\u{1F600}')",
+              { logs: ["\u001b[31mred\u001b[0m", "caf\u00e9 \u{1F600}"] }
+            ],
+            [
+              "console.log({ a: { b: { c: { d: 1 } } } })\nconsole.log(new Error('shown').message, class A {}, () => 1)",
+              { logs: ["{\n  a: { b: { c: [Object] } }\n}", "shown [class A] [Function (anonymous)]"] }
+            ]
           ],
           python: [
-            ["print('a', 1, [1, None], sep='-')\nprint('no end', end='')\nprint()\nprint('two\\nlines')\nprint('kept\\n')\nprint(*[1, 2])", { logs: ["a-1-[1, None]", "no end", "", "two\nlines", "kept\n", "1 2"] }],
-            ["import sys, io\nprint('error', file=sys.stderr)\nprint('elsewhere', file=io.StringIO())\nprint('flushed', flush=True)\nprint('caf\u00e9 \\U0001F600')", { logs: ["error", "flushed", "caf\u00e9 \u{1F600}"] }],
+            [
+              "print('a', 1, [1, None], sep='-')\nprint('no end', end='')\nprint()\nprint('two\\nlines')\nprint('kept\\n')\nprint(*[1, 2])",
+              { logs: ["a-1-[1, None]", "no end", "", "two\nlines", "kept\n", "1 2"] }
+            ],
+            [
+              "import sys, io\nprint('error', file=sys.stderr)\nprint('elsewhere', file=io.StringIO())\nprint('flushed', flush=True)\nprint('caf\u00e9 \\U0001F600')",
+              { logs: ["error", "flushed", "caf\u00e9 \u{1F600}"] }
+            ],
             ["print('a', end='!')\nprint('b', end='\\n\\n')\nprint('', end='')\nprint('c')", { text: "a!b\nc" }],
-            ["p = print\np('bare')\nlist(map(print, [1, 2]))\nimport builtins\nbuiltins.print('again')", { logs: ["bare", "1", "2", "again"] }],
-            ["class A:\n    def __str__(self):\n        return 'shown'\nprint(A(), {1: 'a'}, b'x', 1.5)", { logs: ["shown {1: 'a'} b'x' 1.5"] }]
+            [
+              "p = print\np('bare')\nlist(map(print, [1, 2]))\nimport builtins\nbuiltins.print('again')",
+              { logs: ["bare", "1", "2", "again"] }
+            ],
+            [
+              "class A:\n    def __str__(self):\n        return 'shown'\nprint(A(), {1: 'a'}, b'x', 1.5)",
+              { logs: ["shown {1: 'a'} b'x' 1.5"] }
+            ]
           ]
         },
         check: (outcome) => {
           if (outcome.logs[1]?.startsWith("x is 5")) {
-            equal(outcome.logs, ["a 1 { b: [ 1, 2 ] } null undefined true", "x is 5 and {\"a\":1} [ 1, [length]: 1 ]", "two\nlines", "Map(1) { 1 => 'm' }", "", "end\n"], "logs")
+            equal(
+              outcome.logs,
+              [
+                "a 1 { b: [ 1, 2 ] } null undefined true",
+                'x is 5 and {"a":1} [ 1, [length]: 1 ]',
+                "two\nlines",
+                "Map(1) { 1 => 'm' }",
+                "",
+                "end\n"
+              ],
+              "logs"
+            )
           }
         }
       },
@@ -83,12 +124,21 @@ export const output: ReadonlyArray<Rule> = [
                 ]
               }
             ],
-            ["console.time('t'); console.timeLog('t', 'at', 1); console.timeEnd('t'); console.time(); console.timeEnd()", {}],
+            [
+              "console.time('t'); console.timeLog('t', 'at', 1); console.timeEnd('t'); console.time(); console.timeEnd()",
+              {}
+            ],
             ["console.trace('here %d', 1)", {}],
-            ["for (const name of ['profile', 'profileEnd', 'timeStamp']) (console as any)[name]?.('x')\nreturn Object.keys(console).filter((key) => typeof (console as any)[key] === 'function').length > 15", { value: true, logs: [] }],
+            [
+              "for (const name of ['profile', 'profileEnd', 'timeStamp']) (console as any)[name]?.('x')\nreturn Object.keys(console).filter((key) => typeof (console as any)[key] === 'function').length > 15",
+              { value: true, logs: [] }
+            ],
             ["console.clear(); console.log('after')", { logs: ["after"] }],
             ["console.timeEnd('never'); console.countReset('never'); console.time('x'); console.time('x')", {}],
-            ["class Own extends console.Console {}\nconst c = new Own(process.stdout, process.stderr)\nc.log('own'); c.error('err')", { text: "own\nerr\n" }]
+            [
+              "class Own extends console.Console {}\nconst c = new Own(process.stdout, process.stderr)\nc.log('own'); c.error('err')",
+              { text: "own\nerr\n" }
+            ]
           ]
         },
         check: (outcome) => {
@@ -109,24 +159,60 @@ export const output: ReadonlyArray<Rule> = [
         claim: "direct stream writes are entries as they were written, text and bytes, across borders of chunks",
         programs: {
           typescript: [
-            ["process.stdout.write('one '); process.stdout.write(new Uint8Array([104, 105])); process.stderr.write(Buffer.from('!\\n')); process.stdout.write('last\\n')", { logs: ["one ", "hi", "!\n", "last\n"] }],
-            ["const b = Buffer.from('caf\\u00e9\\u{1F600}')\nfor (const byte of b) { process.stdout.write(Buffer.from([byte])); await new Promise((r) => setTimeout(r, 2)) }", { text: "caf\u00e9\u{1F600}" }],
-            ["process.stdout.write('6869', 'hex'); process.stdout.write('4pyT', 'base64'); process.stdout.write('\\u00e9', 'latin1')", { text: "hi\u2713\ufffd" }],
-            ["await new Promise<void>((r) => process.stdout.write('a', () => r()))\nprocess.stdout.end('b')\nconsole.log('c')", { text: "abc" }],
-            ["import { pipeline } from 'node:stream/promises'\nimport { Readable } from 'node:stream'\nawait pipeline(Readable.from(['p', 'q']), process.stdout, { end: false })\nreturn 1", { value: 1, text: "pq" }],
-            ["const ok = process.stdout.write('')\nprocess.stdout.cork?.(); process.stdout.write('x'); process.stdout.uncork?.()\nreturn [ok, process.stdout.isTTY ?? false]", { value: [true, false], text: "x" }],
+            [
+              "process.stdout.write('one '); process.stdout.write(new Uint8Array([104, 105])); process.stderr.write(Buffer.from('!\\n')); process.stdout.write('last\\n')",
+              { logs: ["one ", "hi", "!\n", "last\n"] }
+            ],
+            [
+              "const b = Buffer.from('caf\\u00e9\\u{1F600}')\nfor (const byte of b) { process.stdout.write(Buffer.from([byte])); await new Promise((r) => setTimeout(r, 2)) }",
+              { text: "caf\u00e9\u{1F600}" }
+            ],
+            [
+              "process.stdout.write('6869', 'hex'); process.stdout.write('4pyT', 'base64'); process.stdout.write('\\u00e9', 'latin1')",
+              { text: "hi\u2713\ufffd" }
+            ],
+            [
+              "await new Promise<void>((r) => process.stdout.write('a', () => r()))\nprocess.stdout.end('b')\nconsole.log('c')",
+              { text: "abc" }
+            ],
+            [
+              "import { pipeline } from 'node:stream/promises'\nimport { Readable } from 'node:stream'\nawait pipeline(Readable.from(['p', 'q']), process.stdout, { end: false })\nreturn 1",
+              { value: 1, text: "pq" }
+            ],
+            [
+              "const ok = process.stdout.write('')\nprocess.stdout.cork?.(); process.stdout.write('x'); process.stdout.uncork?.()\nreturn [ok, process.stdout.isTTY ?? false]",
+              { value: [true, false], text: "x" }
+            ],
             ["process.stdout.write(Buffer.from([0xff, 0x41]))", { text: "\ufffdA" }]
           ],
           python: [
-            ["import sys\nsys.stdout.write('one ')\nsys.stdout.flush()\nsys.stdout.buffer.write(b'hi')\nsys.stdout.flush()\nsys.stderr.write('!\\n')\nsys.stdout.write('last\\n')", { text: "one hi!\nlast\n" }],
-            ["import sys, asyncio\nfor byte in 'caf\u00e9\\U0001F600'.encode():\n    sys.stdout.buffer.write(bytes([byte]))\n    sys.stdout.flush()\n    await asyncio.sleep(0.002)", { text: "caf\u00e9\u{1F600}" }],
+            [
+              "import sys\nsys.stdout.write('one ')\nsys.stdout.flush()\nsys.stdout.buffer.write(b'hi')\nsys.stdout.flush()\nsys.stderr.write('!\\n')\nsys.stdout.write('last\\n')",
+              { text: "one hi!\nlast\n" }
+            ],
+            [
+              "import sys, asyncio\nfor byte in 'caf\u00e9\\U0001F600'.encode():\n    sys.stdout.buffer.write(bytes([byte]))\n    sys.stdout.flush()\n    await asyncio.sleep(0.002)",
+              { text: "caf\u00e9\u{1F600}" }
+            ],
             ["import sys\nsys.stdout.writelines(['a', 'b'])\nprint('c')\nsys.stdout.write('d')", { text: "abcd" }],
-            ["import sys\nn = sys.stdout.write('abc')\nreturn [n, sys.stdout.isatty(), sys.stdout.encoding.lower().replace('-', '')]", { value: [3, false, "utf8"], text: "abc" }],
+            [
+              "import sys\nn = sys.stdout.write('abc')\nreturn [n, sys.stdout.isatty(), sys.stdout.encoding.lower().replace('-', '')]",
+              { value: [3, false, "utf8"], text: "abc" }
+            ],
             ["import sys\nsys.stdout.buffer.write(b'\\xffA')\nsys.stdout.flush()", { text: "\ufffdA" }],
-            ["import contextlib, io\nout = io.StringIO()\nwith contextlib.redirect_stdout(out):\n    print('caught')\nprint('free')\nreturn out.getvalue()", { value: "caught\n", logs: ["free"] }],
-            ["import logging\nlogging.basicConfig(format='%(message)s')\nlogging.warning('warned')", { text: "warned\n" }],
+            [
+              "import contextlib, io\nout = io.StringIO()\nwith contextlib.redirect_stdout(out):\n    print('caught')\nprint('free')\nreturn out.getvalue()",
+              { value: "caught\n", logs: ["free"] }
+            ],
+            [
+              "import logging\nlogging.basicConfig(format='%(message)s')\nlogging.warning('warned')",
+              { text: "warned\n" }
+            ],
             ["import warnings\nwarnings.warn('careful')\nreturn 1", { value: 1 }],
-            ["import traceback\ntry:\n    1 / 0\nexcept ZeroDivisionError:\n    traceback.print_exc()\nreturn 1", { value: 1 }]
+            [
+              "import traceback\ntry:\n    1 / 0\nexcept ZeroDivisionError:\n    traceback.print_exc()\nreturn 1",
+              { value: 1 }
+            ]
           ]
         }
       }
@@ -140,8 +226,18 @@ export const output: ReadonlyArray<Rule> = [
         id: "O2.order",
         claim: "hundreds of entries in order, calls among them",
         programs: {
-          typescript: [["for (let i = 0; i < 300; i++) { console.log(i); if (i % 100 === 0) await tools.echo(i) }\nprocess.stdout.write('end')", { logs: [...Array.from({ length: 300 }, (_, i) => String(i)), "end"] }]],
-          python: [["import sys\nfor i in range(300):\n    print(i)\n    if i % 100 == 0:\n        await tools.echo(i)\nsys.stdout.write('end')", { text: [...Array.from({ length: 300 }, (_, i) => String(i)), "end"].join("") }]]
+          typescript: [
+            [
+              "for (let i = 0; i < 300; i++) { console.log(i); if (i % 100 === 0) await tools.echo(i) }\nprocess.stdout.write('end')",
+              { logs: [...Array.from({ length: 300 }, (_, i) => String(i)), "end"] }
+            ]
+          ],
+          python: [
+            [
+              "import sys\nfor i in range(300):\n    print(i)\n    if i % 100 == 0:\n        await tools.echo(i)\nsys.stdout.write('end')",
+              { text: [...Array.from({ length: 300 }, (_, i) => String(i)), "end"].join("") }
+            ]
+          ]
         }
       },
       {
@@ -150,8 +246,14 @@ export const output: ReadonlyArray<Rule> = [
         limits: { computeMs: 250, maxWallMs: 8000 },
         expect: { kind: "timeout", logs: ["a", "b", "c"] },
         programs: {
-          typescript: ["console.log('a'); console.error('b'); console.log('c'); for (;;) {}", "console.log('a'); await tools.echo(1); console.error('b'); console.log('c'); while (true) await null"],
-          python: ["import sys\nprint('a')\nprint('b', file=sys.stderr)\nprint('c')\nwhile True:\n    pass", "import sys\nprint('a')\nawait tools.echo(1)\nprint('b', file=sys.stderr)\nprint('c', end='')\nwhile True:\n    pass"]
+          typescript: [
+            "console.log('a'); console.error('b'); console.log('c'); for (;;) {}",
+            "console.log('a'); await tools.echo(1); console.error('b'); console.log('c'); while (true) await null"
+          ],
+          python: [
+            "import sys\nprint('a')\nprint('b', file=sys.stderr)\nprint('c')\nwhile True:\n    pass",
+            "import sys\nprint('a')\nawait tools.echo(1)\nprint('b', file=sys.stderr)\nprint('c', end='')\nwhile True:\n    pass"
+          ]
         }
       },
       {
@@ -159,17 +261,38 @@ export const output: ReadonlyArray<Rule> = [
         claim: "kept after an exit, a crash and an exception, to the last one",
         programs: {
           typescript: [
-            ["for (let i = 0; i < 500; i++) console.log(i)\nprocess.exit(0)", { kind: "worker-exit", logs: Array.from({ length: 500 }, (_, i) => String(i)) }],
-            ["console.log('a'); process.stdout.write('b'); process.reallyExit ? (process as any).reallyExit(4) : process.exit(4)", { kind: "worker-exit", text: "ab" }],
-            ["console.log('a'); await null; console.log('b'); throw new Error('x')", { kind: "exception", logs: ["a", "b"] }],
-            ["setTimeout(() => { console.log('b'); throw new Error('x') }, 5); console.log('a'); await tools.never()", { kind: "exception", logs: ["a", "b"] }],
-            ["process.on('exit', () => console.log('last')); console.log('a'); process.exit(1)", { kind: "worker-exit", logs: ["a", "last"] }],
+            [
+              "for (let i = 0; i < 500; i++) console.log(i)\nprocess.exit(0)",
+              { kind: "worker-exit", logs: Array.from({ length: 500 }, (_, i) => String(i)) }
+            ],
+            [
+              "console.log('a'); process.stdout.write('b'); process.reallyExit ? (process as any).reallyExit(4) : process.exit(4)",
+              { kind: "worker-exit", text: "ab" }
+            ],
+            [
+              "console.log('a'); await null; console.log('b'); throw new Error('x')",
+              { kind: "exception", logs: ["a", "b"] }
+            ],
+            [
+              "setTimeout(() => { console.log('b'); throw new Error('x') }, 5); console.log('a'); await tools.never()",
+              { kind: "exception", logs: ["a", "b"] }
+            ],
+            [
+              "process.on('exit', () => console.log('last')); console.log('a'); process.exit(1)",
+              { kind: "worker-exit", logs: ["a", "last"] }
+            ],
             ["console.log('a'); return NaN", { kind: "invalid-output", logs: ["a"] }]
           ],
           python: [
-            ["import os\nfor i in range(500):\n    print(i)\nos._exit(0)", { kind: "worker-exit", logs: Array.from({ length: 500 }, (_, i) => String(i)) }],
+            [
+              "import os\nfor i in range(500):\n    print(i)\nos._exit(0)",
+              { kind: "worker-exit", logs: Array.from({ length: 500 }, (_, i) => String(i)) }
+            ],
             ["import os\nprint('a')\nprint('b', end='')\nos._exit(4)", { kind: "worker-exit", text: "ab" }],
-            ["import asyncio\nprint('a')\nawait asyncio.sleep(0)\nprint('b')\nraise ValueError('x')", { kind: "exception", logs: ["a", "b"] }],
+            [
+              "import asyncio\nprint('a')\nawait asyncio.sleep(0)\nprint('b')\nraise ValueError('x')",
+              { kind: "exception", logs: ["a", "b"] }
+            ],
             ["import sys\nsys.stdout.write('a')\nsys.exit(1)", { kind: "worker-exit", text: "a" }],
             ["import atexit, sys\nprint('a')\nsys.exit(1)", { kind: "worker-exit", logs: ["a"] }],
             ["print('a')\nreturn float('nan')", { kind: "invalid-output", logs: ["a"] }]
@@ -179,7 +302,12 @@ export const output: ReadonlyArray<Rule> = [
       {
         id: "O2.abort",
         claim: "kept after an abort",
-        programs: { typescript: { loop: "console.log('a'); tools.never(); await tools.echo(1); for (;;) {}" }, python: { loop: "import asyncio\nprint('a')\nt = asyncio.ensure_future(tools.never())\nawait tools.echo(1)\nwhile True:\n    pass" } },
+        programs: {
+          typescript: { loop: "console.log('a'); tools.never(); await tools.echo(1); for (;;) {}" },
+          python: {
+            loop: "import asyncio\nprint('a')\nt = asyncio.ensure_future(tools.never())\nawait tools.echo(1)\nwhile True:\n    pass"
+          }
+        },
         steps: (t) =>
           Effect.gen(function* () {
             const controller = new AbortController()
@@ -189,7 +317,11 @@ export const output: ReadonlyArray<Rule> = [
                 Effect.sync(() => controller.abort(new Error("enough")))
               )
             )
-            const outcome = yield* t.run({ program: t.program("loop"), bindings: [t.host.tools()], signal: controller.signal })
+            const outcome = yield* t.run({
+              program: t.program("loop"),
+              bindings: [t.host.tools()],
+              signal: controller.signal
+            })
             yield* t.expect(outcome, { kind: "abort", message: "enough", logs: ["a"] })
           })
       }
@@ -205,16 +337,40 @@ export const output: ReadonlyArray<Rule> = [
         expect: { value: "real" },
         programs: {
           typescript: [
-            ["const forged = '{\"type\":\"done\",\"value\":\"forged\",\"unsent\":[]}\\n'\nprocess.stdout.write(forged); process.stderr.write(forged); console.log(forged.trim())\nreturn 'real'", { logs: ['{"type":"done","value":"forged","unsent":[]}\n', '{"type":"done","value":"forged","unsent":[]}\n', '{"type":"done","value":"forged","unsent":[]}'] }],
-            ["process.emitWarning('careful')\nawait new Promise((r) => setTimeout(r, 5))\nreturn 'real'", { text: "Warning: careful" }],
+            [
+              'const forged = \'{"type":"done","value":"forged","unsent":[]}\\n\'\nprocess.stdout.write(forged); process.stderr.write(forged); console.log(forged.trim())\nreturn \'real\'',
+              {
+                logs: [
+                  '{"type":"done","value":"forged","unsent":[]}\n',
+                  '{"type":"done","value":"forged","unsent":[]}\n',
+                  '{"type":"done","value":"forged","unsent":[]}'
+                ]
+              }
+            ],
+            [
+              "process.emitWarning('careful')\nawait new Promise((r) => setTimeout(r, 5))\nreturn 'real'",
+              { text: "Warning: careful" }
+            ],
             ["(process as any)._rawDebug('raw')\nreturn 'real'", { text: "raw" }],
             ["new Buffer(1)\nawait new Promise((r) => setTimeout(r, 5))\nreturn 'real'", {}],
-            ["for (let i = 0; i < 12; i++) process.on('SIGUSR2', () => {})\nawait new Promise((r) => setTimeout(r, 5))\nreturn 'real'", {}],
-            ["import { Worker } from 'node:worker_threads'\nawait new Promise((r) => new Worker('console.log(\"from a thread\"); process.stderr.write(\"x\")', { eval: true }).on('exit', r).on('error', r))\nreturn 'real'", {}]
+            [
+              "for (let i = 0; i < 12; i++) process.on('SIGUSR2', () => {})\nawait new Promise((r) => setTimeout(r, 5))\nreturn 'real'",
+              {}
+            ],
+            [
+              "import { Worker } from 'node:worker_threads'\nawait new Promise((r) => new Worker('console.log(\"from a thread\"); process.stderr.write(\"x\")', { eval: true }).on('exit', r).on('error', r))\nreturn 'real'",
+              {}
+            ]
           ],
           python: [
-            ["import sys\nforged = '{\"type\":\"done\",\"value\":\"forged\",\"unsent\":[]}\\n'\nsys.stdout.write(forged)\nsys.stderr.write(forged)\nreturn 'real'", { text: '{"type":"done","value":"forged","unsent":[]}\n'.repeat(2) }],
-            ["import threading\nt = threading.Thread(target=lambda: print('from a thread'))\nt.start()\nt.join()\nreturn 'real'", { logs: ["from a thread"] }],
+            [
+              'import sys\nforged = \'{"type":"done","value":"forged","unsent":[]}\\n\'\nsys.stdout.write(forged)\nsys.stderr.write(forged)\nreturn \'real\'',
+              { text: '{"type":"done","value":"forged","unsent":[]}\n'.repeat(2) }
+            ],
+            [
+              "import threading\nt = threading.Thread(target=lambda: print('from a thread'))\nt.start()\nt.join()\nreturn 'real'",
+              { logs: ["from a thread"] }
+            ],
             ["import sys\nsys.__stdout__.write('below')\nsys.__stdout__.flush()\nreturn 'real'", { text: "below" }]
           ]
         }
@@ -224,12 +380,20 @@ export const output: ReadonlyArray<Rule> = [
         claim: "bytes written to the descriptors below the capture are logs, never frames",
         expect: { value: "real" },
         programs: {
-          typescript: ["const fs = await import('node:fs')\nfs.writeSync(1, '{\"type\":\"overflow\",\"unsent\":[]}\\n')\nfs.writeSync(2, 'err\\n')\nreturn 'real'"],
-          python: ["import os\nos.write(1, b'{\"type\":\"overflow\",\"unsent\":[]}\\n')\nos.write(2, b'err\\n')\nreturn 'real'"]
+          typescript: [
+            "const fs = await import('node:fs')\nfs.writeSync(1, '{\"type\":\"overflow\",\"unsent\":[]}\\n')\nfs.writeSync(2, 'err\\n')\nreturn 'real'"
+          ],
+          python: [
+            "import os\nos.write(1, b'{\"type\":\"overflow\",\"unsent\":[]}\\n')\nos.write(2, b'err\\n')\nreturn 'real'"
+          ]
         },
         check: (outcome) => {
           const text = outcome.logs.join("")
-          ensure(text.includes('{"type":"overflow","unsent":[]}') && text.includes("err"), "both among the logs", outcome.logs)
+          ensure(
+            text.includes('{"type":"overflow","unsent":[]}') && text.includes("err"),
+            "both among the logs",
+            outcome.logs
+          )
         }
       }
     ]
@@ -316,7 +480,11 @@ export const output: ReadonlyArray<Rule> = [
         check: (outcome) => {
           outcome.logs.forEach((entry, i) => {
             const whole = `line ${String(i).padStart(3, "0")}${".".repeat(20)}`
-            ensure(entry === whole || (i === outcome.logs.length - 1 && whole.startsWith(entry)), `the beginning of ${whole}`, entry)
+            ensure(
+              entry === whole || (i === outcome.logs.length - 1 && whole.startsWith(entry)),
+              `the beginning of ${whole}`,
+              entry
+            )
           })
           ensure(outcome.logs.length > 15, "as many as fit", outcome.logs.length)
         }
@@ -326,8 +494,26 @@ export const output: ReadonlyArray<Rule> = [
         claim: "the smallest cap there may be",
         limits: { maxOutputBytes: 4 },
         programs: {
-          typescript: [["return 12", { value: 12 }], ["return ''", { value: "" }], ["return 123", { kind: "output-limit" }], ["", { noValue: true }], ["console.log('')", { noValue: true, logs: [""] }], ["console.log('x')", { kind: "output-limit" }], ["throw new Error('long')", { kind: "output-limit" }], ["process.exit(3)", { kind: "worker-exit" }]],
-          python: [["return 12", { value: 12 }], ["return ''", { value: "" }], ["return 123", { kind: "output-limit" }], ["", { noValue: true }], ["print('')", { noValue: true, logs: [""] }], ["print('x')", { kind: "output-limit" }], ["raise ValueError('long')", { kind: "output-limit" }], ["import os\nos._exit(3)", { kind: "worker-exit" }]]
+          typescript: [
+            ["return 12", { value: 12 }],
+            ["return ''", { value: "" }],
+            ["return 123", { kind: "output-limit" }],
+            ["", { noValue: true }],
+            ["console.log('')", { noValue: true, logs: [""] }],
+            ["console.log('x')", { kind: "output-limit" }],
+            ["throw new Error('long')", { kind: "output-limit" }],
+            ["process.exit(3)", { kind: "worker-exit" }]
+          ],
+          python: [
+            ["return 12", { value: 12 }],
+            ["return ''", { value: "" }],
+            ["return 123", { kind: "output-limit" }],
+            ["", { noValue: true }],
+            ["print('')", { noValue: true, logs: [""] }],
+            ["print('x')", { kind: "output-limit" }],
+            ["raise ValueError('long')", { kind: "output-limit" }],
+            ["import os\nos._exit(3)", { kind: "worker-exit" }]
+          ]
         }
       }
     ]
@@ -342,9 +528,24 @@ export const output: ReadonlyArray<Rule> = [
         expect: { kind: "exception", messageNot: hostTrace },
         programs: {
           typescript: [
-            ["interface Row { a: number }\nfunction inner(row: Row): never {\n  throw new RangeError('too far')\n}\n\n[{ a: 1 }].map((row: Row) => inner(row))", { message: [/^RangeError: too far\n\s+at .*program\.ts:3:9/, atTs(6, 30), /throw new RangeError\('too far'\)/] }],
-            ["enum E { A }\nnamespace N { export const n = 1 }\nclass C { constructor(private x: number, public y = 2) {} m(): never { throw new TypeError('m') } }\nawait null\nnew C(1).m()", { message: [/^TypeError: m\n/, atTs(3, 78), atTs(5, 10)] }],
-            ["const f = async () => {\n  await tools.slowly(1)\n  const nothing: any = undefined\n  return nothing.field\n}\nawait f()", { message: [/^TypeError: .*undefined/, atTs(4, 18), atTs(6)] }],
+            [
+              "interface Row { a: number }\nfunction inner(row: Row): never {\n  throw new RangeError('too far')\n}\n\n[{ a: 1 }].map((row: Row) => inner(row))",
+              {
+                message: [
+                  /^RangeError: too far\n\s+at .*program\.ts:3:9/,
+                  atTs(6, 30),
+                  /throw new RangeError\('too far'\)/
+                ]
+              }
+            ],
+            [
+              "enum E { A }\nnamespace N { export const n = 1 }\nclass C { constructor(private x: number, public y = 2) {} m(): never { throw new TypeError('m') } }\nawait null\nnew C(1).m()",
+              { message: [/^TypeError: m\n/, atTs(3, 78), atTs(5, 10)] }
+            ],
+            [
+              "const f = async () => {\n  await tools.slowly(1)\n  const nothing: any = undefined\n  return nothing.field\n}\nawait f()",
+              { message: [/^TypeError: .*undefined/, atTs(4, 18), atTs(6)] }
+            ],
             ["null!.x", { message: [/^TypeError: /, atTs(1, 7)] }],
             ["missing()", { message: [/^ReferenceError: missing is not defined\n/, atTs(1, 1)] }],
             ["#!/usr/bin/env node\nthrow new Error('third')", { message: [/^Error: third\n/, atTs(2, 7)] }],
@@ -352,20 +553,35 @@ export const output: ReadonlyArray<Rule> = [
             ["const a = 1\r\nconst b = 2\r\nthrow new Error('crlf')\r\n", { message: [/^Error: crlf\n/, atTs(3, 7)] }],
             ["import { readFileSync } from 'node:fs'\nreadFileSync('')", { message: [/^Error: ENOENT/, atTs(2)] }],
             ["JSON.parse('{')", { message: [/^SyntaxError: /, atTs(1, 6)] }],
-            ["function f(n: number): number { return f(n + 1) }\nf(0)", { message: [/^RangeError: Maximum call stack/, atTs(1)] }],
+            [
+              "function f(n: number): number { return f(n + 1) }\nf(0)",
+              { message: [/^RangeError: Maximum call stack/, atTs(1)] }
+            ],
             ["await Promise.reject(new Error('rejected'))", { message: [/^Error: rejected\n/, atTs(1, 22)] }]
           ],
           python: [
-            ["def inner(row):\n    # far\n    raise IndexError('too far')\n\n[inner(row) for row in [1]]", { message: [/^IndexError: too far\n/, atPy(3), atPy(5), /raise IndexError\('too far'\)/] }],
-            ["async def f():\n    await tools.slowly(1)\n    nothing = None\n    return nothing.field\n\nawait f()", { message: [/^AttributeError: .*field/, atPy(4), atPy(6)] }],
+            [
+              "def inner(row):\n    # far\n    raise IndexError('too far')\n\n[inner(row) for row in [1]]",
+              { message: [/^IndexError: too far\n/, atPy(3), atPy(5), /raise IndexError\('too far'\)/] }
+            ],
+            [
+              "async def f():\n    await tools.slowly(1)\n    nothing = None\n    return nothing.field\n\nawait f()",
+              { message: [/^AttributeError: .*field/, atPy(4), atPy(6)] }
+            ],
             ["None.x", { message: [/^AttributeError: /, atPy(1)] }],
             ["x = 1\nmissing()", { message: [/^NameError: name 'missing' is not defined/, atPy(2)] }],
             ["\uFEFFraise ValueError('bom')", { message: [/^ValueError: bom\n/, atPy(1)] }],
             ["a = 1\r\nb = 2\r\nraise ValueError('crlf')\r\n", { message: [/^ValueError: crlf\n/, atPy(3)] }],
             ["import json\njson.loads('{')", { message: [/^(?:json\.decoder\.)?JSONDecodeError: /, atPy(2)] }],
             ["def f(n):\n    return f(n + 1)\nf(0)", { message: [/^RecursionError: /, atPy(2)] }],
-            ["class A:\n    def __getattr__(self, k):\n        raise KeyError(k)\nA().x", { message: [/^KeyError: 'x'\n/, atPy(3), atPy(4)] }],
-            ["import asyncio\nasync def f():\n    raise ValueError('in a task')\nawait asyncio.gather(f(), tools.slowly(1))", { message: [/^ValueError: in a task\n/, atPy(3)] }]
+            [
+              "class A:\n    def __getattr__(self, k):\n        raise KeyError(k)\nA().x",
+              { message: [/^KeyError: 'x'\n/, atPy(3), atPy(4)] }
+            ],
+            [
+              "import asyncio\nasync def f():\n    raise ValueError('in a task')\nawait asyncio.gather(f(), tools.slowly(1))",
+              { message: [/^ValueError: in a task\n/, atPy(3)] }
+            ]
           ]
         }
       },
@@ -377,7 +593,10 @@ export const output: ReadonlyArray<Rule> = [
           typescript: [
             ["class Bad extends Error { name = 'Worse' }\nthrow new Bad('mine')", { message: /^Worse: mine\n/ }],
             ["class Bad extends Error {}\nthrow new Bad('mine')", { message: /^(?:Bad|Error): mine\n/ }],
-            ["const e = new Error('first'); e.message = 'second'; e.name = 'Third'; throw e", { message: /^Third: second\n/ }],
+            [
+              "const e = new Error('first'); e.message = 'second'; e.name = 'Third'; throw e",
+              { message: /^Third: second\n/ }
+            ],
             ["throw 'only words'", { message: /^only words$/ }],
             ["throw 'two\\nlines'", { message: /^two\nlines$/ }],
             ["throw ''", { message: /^$/ }],
@@ -387,11 +606,20 @@ export const output: ReadonlyArray<Rule> = [
             ["throw { code: 5, why: 'plain' }", { message: [/code: 5/, /plain/] }],
             ["throw Symbol('s')", { message: /Symbol\(s\)/ }],
             ["throw new Error('')", { message: /^Error\n/ }],
-            ["throw new Error('outer', { cause: new TypeError('inner') })", { message: [/^Error: outer\n/, /TypeError: inner/] }],
-            ["throw new AggregateError([new Error('one'), new Error('two')], 'all')", { message: [/^AggregateError: all\n/, /one/, /two/] }],
+            [
+              "throw new Error('outer', { cause: new TypeError('inner') })",
+              { message: [/^Error: outer\n/, /TypeError: inner/] }
+            ],
+            [
+              "throw new AggregateError([new Error('one'), new Error('two')], 'all')",
+              { message: [/^AggregateError: all\n/, /one/, /two/] }
+            ],
             ["throw new (class extends DOMException {})('gone', 'AbortError')", { message: /^AbortError: gone/ }],
             ["throw Object.assign(new Error('x'), { stack: undefined })", { message: /^Error: x/ }],
-            ["const e = new Error('x'); Object.defineProperty(e, 'stack', { get() { throw 1 } }); throw e", { message: /^Error: x/ }],
+            [
+              "const e = new Error('x'); Object.defineProperty(e, 'stack', { get() { throw 1 } }); throw e",
+              { message: /^Error: x/ }
+            ],
             ["throw new Proxy(new Error('behind'), {})", { anyEnd: true }],
             ["throw Object.freeze(new Error('frozen'))", { message: /^Error: frozen\n/ }]
           ],
@@ -401,10 +629,22 @@ export const output: ReadonlyArray<Rule> = [
             ["raise ValueError", { message: /^ValueError\n/ }],
             ["raise ValueError()", { message: /^ValueError\n/ }],
             ["raise ValueError('two\\nlines')", { message: /^ValueError: two\nlines\n/ }],
-            ["class Bad(Exception):\n    def __str__(self):\n        return 'own words'\nraise Bad(1, 2)", { message: /^Bad: own words\n/ }],
-            ["class Bad(Exception):\n    def __str__(self):\n        raise ValueError('worse')\nraise Bad()", { message: /^Bad/ }],
-            ["try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise ValueError('outer') from e", { message: [/^ValueError: outer\n/, /ZeroDivisionError: division by zero/] }],
-            ["raise ExceptionGroup('all', [ValueError('one'), TypeError('two')])", { message: [/^ExceptionGroup: all/, /one/, /two/] }],
+            [
+              "class Bad(Exception):\n    def __str__(self):\n        return 'own words'\nraise Bad(1, 2)",
+              { message: /^Bad: own words\n/ }
+            ],
+            [
+              "class Bad(Exception):\n    def __str__(self):\n        raise ValueError('worse')\nraise Bad()",
+              { message: /^Bad/ }
+            ],
+            [
+              "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise ValueError('outer') from e",
+              { message: [/^ValueError: outer\n/, /ZeroDivisionError: division by zero/] }
+            ],
+            [
+              "raise ExceptionGroup('all', [ValueError('one'), TypeError('two')])",
+              { message: [/^ExceptionGroup: all/, /one/, /two/] }
+            ],
             ["e = ValueError('x')\ne.add_note('a note')\nraise e", { message: [/^ValueError: x\n/, /a note/] }],
             ["raise 'text'", { message: /^TypeError: / }],
             ["raise BaseException('base')", { message: /^BaseException: base/ }],
@@ -440,13 +680,20 @@ export const output: ReadonlyArray<Rule> = [
       {
         id: "O5.kinds",
         claim: "a failure tells its line and column beside its message",
-        programs: { typescript: { bad: "const a = 1\n  throw new Error('x')" }, python: { bad: "a = 1\nraise ValueError('x')" } },
+        programs: {
+          typescript: { bad: "const a = 1\n  throw new Error('x')" },
+          python: { bad: "a = 1\nraise ValueError('x')" }
+        },
         steps: (t) =>
           Effect.gen(function* () {
             const outcome = yield* t.run(t.program("bad"))
             ensure(outcome.reason?._tag === "Exception", "an Exception", outcome.reason?._tag)
             equal(outcome.reason.line, 2, "the line")
-            ensure(outcome.reason.column === undefined || outcome.reason.column >= 1, "a column from 1", outcome.reason.column)
+            ensure(
+              outcome.reason.column === undefined || outcome.reason.column >= 1,
+              "a column from 1",
+              outcome.reason.column
+            )
           })
       }
     ]

@@ -59,7 +59,15 @@ const ways: { readonly [language: string]: { readonly [name: string]: string } }
   }
 }
 const modules: { readonly [language: string]: ReadonlyArray<string> } = {
-  typescript: ["node:path", "node:fs", "node:child_process", "node:worker_threads", "node:net", "node:vm", "node:inspector"],
+  typescript: [
+    "node:path",
+    "node:fs",
+    "node:child_process",
+    "node:worker_threads",
+    "node:net",
+    "node:vm",
+    "node:inspector"
+  ],
   python: ["json", "os", "subprocess", "socket", "ctypes", "multiprocessing", "gc"]
 }
 
@@ -124,8 +132,28 @@ export const program: ReadonlyArray<Rule> = [
         claim: "an expression at the end is no value",
         expect: { noValue: true },
         programs: {
-          typescript: ["1 + 1", "", "   \n\n", "// nothing", "/* nothing */", "await tools.echo(1)", "({ a: 1 })", "if (1) 2", "'use strict'"],
-          python: ["1 + 1", "", "   \n\n", "# nothing", '"""nothing"""', "await tools.echo(1)", "{'a': 1}", "if 1:\n    2", "pass"]
+          typescript: [
+            "1 + 1",
+            "",
+            "   \n\n",
+            "// nothing",
+            "/* nothing */",
+            "await tools.echo(1)",
+            "({ a: 1 })",
+            "if (1) 2",
+            "'use strict'"
+          ],
+          python: [
+            "1 + 1",
+            "",
+            "   \n\n",
+            "# nothing",
+            '"""nothing"""',
+            "await tools.echo(1)",
+            "{'a': 1}",
+            "if 1:\n    2",
+            "pass"
+          ]
         }
       },
       {
@@ -185,12 +213,21 @@ export const program: ReadonlyArray<Rule> = [
               `,
               { value: [1, true, 2, 5, 6, 8, 7, 4, 1, 2, "yes", false] }
             ],
-            ["import type { A } from './nowhere'\nimport { type B, join } from 'node:path'\nreturn join('a', 'b')", { value: "a/b" }],
+            [
+              "import type { A } from './nowhere'\nimport { type B, join } from 'node:path'\nreturn join('a', 'b')",
+              { value: "a/b" }
+            ],
             ["let x: number\nx = 1\ntype\nT = string\nreturn x", { value: 1 }],
-            ["const type = 1, as = 2, of = 3, namespace = 4, declare = 5, abstract = 6\nreturn type + as + of + namespace + declare + abstract", { value: 21 }],
+            [
+              "const type = 1, as = 2, of = 3, namespace = 4, declare = 5, abstract = 6\nreturn type + as + of + namespace + declare + abstract",
+              { value: 21 }
+            ],
             ["var v = 1 as number\nvar w = v! + 1\n;(v as any) = 5\nreturn [v, w]", { value: [5, 2] }],
             ["return (async <T>(x: T): Promise<T> => x)(1)", { value: 1 }],
-            ["const f = (a?: number, b: number = 2, ...c: number[]): number => (a ?? 1) + b + c.length\nreturn f()", { value: 3 }]
+            [
+              "const f = (a?: number, b: number = 2, ...c: number[]): number => (a ?? 1) + b + c.length\nreturn f()",
+              { value: 3 }
+            ]
           ]
         }
       },
@@ -228,7 +265,12 @@ export const program: ReadonlyArray<Rule> = [
                 class Far extends Point { constructor(readonly name: string) { super(10); } }
                 return [new Point(1).all(), Object.keys(new Far("f")).sort()]
               `,
-              { value: [[2, 2, null], ["name", "x", "y", "z"]] }
+              {
+                value: [
+                  [2, 2, null],
+                  ["name", "x", "y", "z"]
+                ]
+              }
             ],
             [
               code`
@@ -264,8 +306,14 @@ export const program: ReadonlyArray<Rule> = [
               `,
               { value: ["body", "b", "a", "loop", "c"] }
             ],
-            ["using a = { [Symbol.dispose]() { console.log('closed') } }\nconsole.log('open')\nreturn 1", { value: 1, logs: ["open", "closed"] }],
-            ["await using a = { async [Symbol.asyncDispose]() { console.log('closed') } }\nthrow new Error('inside')", { kind: "exception", message: /^Error: inside/, logs: ["closed"] }]
+            [
+              "using a = { [Symbol.dispose]() { console.log('closed') } }\nconsole.log('open')\nreturn 1",
+              { value: 1, logs: ["open", "closed"] }
+            ],
+            [
+              "await using a = { async [Symbol.asyncDispose]() { console.log('closed') } }\nthrow new Error('inside')",
+              { kind: "exception", message: /^Error: inside/, logs: ["closed"] }
+            ]
           ]
         }
       },
@@ -287,7 +335,7 @@ export const program: ReadonlyArray<Rule> = [
             "return 1;;;\n\n\n",
             "return 1 <!-- old comment".replace(" <!-- old comment", ""),
             "return 1\n//# sourceMappingURL=nowhere.js.map",
-            "/// <reference types=\"node\" />\nreturn 1",
+            '/// <reference types="node" />\nreturn 1',
             "// @ts-nocheck\nreturn 1"
           ],
           python: [
@@ -322,27 +370,54 @@ export const program: ReadonlyArray<Rule> = [
             ["import path from 'node:path'\nreturn path.posix.join('a', 'b')", { value: "a/b" }],
             ["import path, { posix } from 'node:path'\nreturn path.posix === posix", { value: true }],
             ["import path, * as all from 'node:path'\nreturn all.default === path", { value: true }],
-            ["import { basename as base, 'join' as glue } from 'node:path'\nreturn base(glue('a', 'b'))", { value: "b" }],
-            ["import { default as path } from \"path\";import'node:url';\nreturn typeof path.join", { value: "function" }],
-            ["/* first */ 'use strict'\n// then\nimport {\n  sep, // one\n  delimiter\n} from 'node:path'\nreturn sep + delimiter", { value: "/:" }],
+            [
+              "import { basename as base, 'join' as glue } from 'node:path'\nreturn base(glue('a', 'b'))",
+              { value: "b" }
+            ],
+            [
+              "import { default as path } from \"path\";import'node:url';\nreturn typeof path.join",
+              { value: "function" }
+            ],
+            [
+              "/* first */ 'use strict'\n// then\nimport {\n  sep, // one\n  delimiter\n} from 'node:path'\nreturn sep + delimiter",
+              { value: "/:" }
+            ],
             ["const early = join('a', 'b')\nimport { join } from 'node:path'\nreturn early", { value: "a/b" }],
-            ["return early()\nfunction early() { return join('a', 'b') }\nimport { join } from 'node:path'", { value: "a/b" }],
+            [
+              "return early()\nfunction early() { return join('a', 'b') }\nimport { join } from 'node:path'",
+              { value: "a/b" }
+            ],
             ["import path = require('node:path')\nreturn path.posix.sep", { value: "/" }],
-            ["import { setTimeout } from 'node:timers/promises'\nreturn await setTimeout(1, 'waited')", { value: "waited" }],
+            [
+              "import { setTimeout } from 'node:timers/promises'\nreturn await setTimeout(1, 'waited')",
+              { value: "waited" }
+            ],
             ["const text = `\nimport x from 'nowhere'\n`\nreturn text.length > 0", { value: true }],
-            ["import { readFileSync } from 'fs'; import * as ns from 'node:os'\nreturn [typeof readFileSync, typeof ns.cpus]", { value: ["function", "function"] }],
+            [
+              "import { readFileSync } from 'fs'; import * as ns from 'node:os'\nreturn [typeof readFileSync, typeof ns.cpus]",
+              { value: ["function", "function"] }
+            ],
             ["const { join } = await import('node:path')\nreturn join('a', 'b')", { value: "a/b" }]
           ],
           python: [
-            ["from __future__ import annotations\ndef f(x: Nowhere): pass\nreturn f.__annotations__['x']", { value: "Nowhere" }],
-            ['"""note"""\n# first\nfrom __future__ import annotations, generator_stop\nimport json\nreturn json.dumps([1])', { value: "[1]" }],
+            [
+              "from __future__ import annotations\ndef f(x: Nowhere): pass\nreturn f.__annotations__['x']",
+              { value: "Nowhere" }
+            ],
+            [
+              '"""note"""\n# first\nfrom __future__ import annotations, generator_stop\nimport json\nreturn json.dumps([1])',
+              { value: "[1]" }
+            ],
             ["from math import *\nreturn floor(pi)", { value: 3 }],
             ["from math import *\ndef inner():\n    return floor(2.5)\nreturn inner()", { value: 2 }],
             ["import os.path as p, json as j\nreturn [p.basename('/a/b'), j.loads('1')]", { value: ["b", 1] }],
             ["import collections.abc\nreturn collections.abc.Mapping.__name__", { value: "Mapping" }],
             ["from collections import (\n    OrderedDict, # one\n    deque as d,\n)\nreturn len(d([1]))", { value: 1 }],
             ["from math import *\nfrom json import *\nreturn [dumps([1]), floor(1.5)]", { value: ["[1]", 1] }],
-            ["if True:\n    import math\ntry:\n    import nowhere_at_all\nexcept ImportError:\n    nowhere_at_all = None\nreturn [math.floor(1.5), nowhere_at_all]", { value: [1, null] }]
+            [
+              "if True:\n    import math\ntry:\n    import nowhere_at_all\nexcept ImportError:\n    nowhere_at_all = None\nreturn [math.floor(1.5), nowhere_at_all]",
+              { value: [1, null] }
+            ]
           ]
         }
       },
@@ -355,7 +430,10 @@ export const program: ReadonlyArray<Rule> = [
             ["import x from 'not-there-at-all'\nreturn x", { message: [/not-there-at-all/] }],
             ["await import('not-there-at-all')", { message: [/not-there-at-all/] }],
             ["require('not-there-at-all')", { message: [/not-there-at-all/, atTs(1)] }],
-            ["import { nothingOfThisName } from 'node:path'\nreturn nothingOfThisName()", { message: /nothingOfThisName/ }],
+            [
+              "import { nothingOfThisName } from 'node:path'\nreturn nothingOfThisName()",
+              { message: /nothingOfThisName/ }
+            ],
             ["import './missing.ts'", { message: /missing/ }]
           ],
           python: [
@@ -412,7 +490,10 @@ export const program: ReadonlyArray<Rule> = [
             ["x = (1 +\n2)\nif x:\n\treturn x", { value: 3 }],
             ["import sys\nreturn sys._getframe().f_lineno", { value: 2 }],
             ["x = 1\n\n\nx.missing", { kind: "exception", message: [/^AttributeError: /, atPy(4)] }],
-            ["def f():\n    return 1 / 0\n\nf()", { kind: "exception", message: [/^ZeroDivisionError: /, atPy(2), atPy(4)] }],
+            [
+              "def f():\n    return 1 / 0\n\nf()",
+              { kind: "exception", message: [/^ZeroDivisionError: /, atPy(2), atPy(4)] }
+            ],
             ["s = '''\n\n'''\nraise ValueError(s)", { kind: "exception", message: [/^ValueError: /, atPy(4)] }]
           ]
         }
@@ -425,14 +506,23 @@ export const program: ReadonlyArray<Rule> = [
             ["n = 0\ndef up():\n    nonlocal n\n    n += 1\nup()\nup()\nreturn n", { value: 2 }],
             ["n = 0\ndef up():\n    global n\n    n += 1\nup()\nup()\nreturn n", { value: 2 }],
             ["def set():\n    global fresh\n    fresh = 5\nset()\nreturn fresh", { value: 5 }],
-            ["n = 1\nclass A:\n    def up(self):\n        global n\n        n = n + 1\nA().up()\nn += 10\nreturn n", { value: 12 }],
+            [
+              "n = 1\nclass A:\n    def up(self):\n        global n\n        n = n + 1\nA().up()\nn += 10\nreturn n",
+              { value: 12 }
+            ],
             ["global n\nn = 1\ndef f():\n    return n\nreturn f()", { value: 1 }],
             ["x = 1\ndef f():\n    return g()\ndef g():\n    return x\nreturn f()", { value: 1 }],
             ["fs = [lambda i=i: i for i in range(3)]\nreturn [f() for f in fs]", { value: [0, 1, 2] }],
             ["def fact(n):\n    return 1 if n < 2 else n * fact(n - 1)\nreturn fact(5)", { value: 120 }],
-            ["x = 1\nclass A:\n    x = x + 1\n    y = [i + 1 for i in range(2)]\nreturn [A.x, A.y, x]", { value: [2, [1, 2], 1] }],
+            [
+              "x = 1\nclass A:\n    x = x + 1\n    y = [i + 1 for i in range(2)]\nreturn [A.x, A.y, x]",
+              { value: [2, [1, 2], 1] }
+            ],
             ["for i in range(3):\n    pass\nreturn i", { value: 2 }],
-            ["try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    said = str(e)\nreturn said", { value: "division by zero" }],
+            [
+              "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    said = str(e)\nreturn said",
+              { value: "division by zero" }
+            ],
             ["x = 1\ndel x\ntry:\n    x\nexcept NameError:\n    return 'gone'", { value: "gone" }],
             ["if (n := 5) > 3:\n    return n", { value: 5 }],
             ["[last := i for i in range(4)]\nreturn last", { value: 3 }],
@@ -456,13 +546,28 @@ export const program: ReadonlyArray<Rule> = [
               "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n    x: int = 3\nreturn A().x",
               { value: 3 }
             ],
-            ["from enum import Enum\nclass C(Enum):\n    RED = 1\nreturn [C.RED.name, C(1).value]", { value: ["RED", 1] }],
+            [
+              "from enum import Enum\nclass C(Enum):\n    RED = 1\nreturn [C.RED.name, C(1).value]",
+              { value: ["RED", 1] }
+            ],
             ["from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\nreturn list(P(4))", { value: [4] }],
             ["def gen():\n    got = yield 1\n    yield got\ng = gen()\nreturn [next(g), g.send(2)]", { value: [1, 2] }],
-            ["match {'k': [1, 2]}:\n    case {'k': [a, *rest]} if rest:\n        return [a, rest]", { value: [1, [2]] }],
-            ["import functools\n@functools.lru_cache\ndef f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\nreturn f(30)", { value: 832040 }],
-            ["class A:\n    def __init__(self):\n        super().__init__()\n        self.n = __class__.__name__\nreturn A().n", { value: "A" }],
-            ["try:\n    raise ExceptionGroup('g', [ValueError(1), TypeError(2)])\nexcept* ValueError:\n    a = 1\nexcept* TypeError:\n    a += 1\nreturn a", { value: 2 }],
+            [
+              "match {'k': [1, 2]}:\n    case {'k': [a, *rest]} if rest:\n        return [a, rest]",
+              { value: [1, [2]] }
+            ],
+            [
+              "import functools\n@functools.lru_cache\ndef f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\nreturn f(30)",
+              { value: 832040 }
+            ],
+            [
+              "class A:\n    def __init__(self):\n        super().__init__()\n        self.n = __class__.__name__\nreturn A().n",
+              { value: "A" }
+            ],
+            [
+              "try:\n    raise ExceptionGroup('g', [ValueError(1), TypeError(2)])\nexcept* ValueError:\n    a = 1\nexcept* TypeError:\n    a += 1\nreturn a",
+              { value: 2 }
+            ],
             ["return eval('1 + 1') + len(f\"{'x'!r:>5}\")", { value: 7 }],
             ["ns = {}\nexec('y = 5', ns)\nreturn ns['y']", { value: 5 }],
             ["assert True\nassert [], 'empty'", { kind: "exception", message: /^AssertionError: empty/ }],
@@ -489,8 +594,10 @@ export const program: ReadonlyArray<Rule> = [
         programs: {
           python: {
             plain: "import asyncio\nasync def main():\n    return await tools.echo(5)\nreturn asyncio.run(main())",
-            guarded: "import asyncio\nasync def main():\n    print(await tools.echo(5))\nif __name__ == '__main__':\n    asyncio.run(main())",
-            named: "from asyncio import run\nasync def main():\n    return await tools.echo(5)\nresult = run(main())\nreturn result"
+            guarded:
+              "import asyncio\nasync def main():\n    print(await tools.echo(5))\nif __name__ == '__main__':\n    asyncio.run(main())",
+            named:
+              "from asyncio import run\nasync def main():\n    return await tools.echo(5)\nresult = run(main())\nreturn result"
           }
         },
         steps: (t) =>
@@ -521,7 +628,7 @@ export const program: ReadonlyArray<Rule> = [
         programs: {
           typescript: [
             ...fenced("const x: number = 42\nreturn x", "ts"),
-            ...fenced("return 42", "typescript title=\"x.ts\""),
+            ...fenced("return 42", 'typescript title="x.ts"'),
             "```js\nreturn `\\`\\`\\``.length === 3 ? 42 : 0\n```",
             "````\nconst t = `\n\\`\\`\\`\n`\nreturn 42\n````"
           ],
@@ -542,7 +649,11 @@ export const program: ReadonlyArray<Rule> = [
             "```ts\nasync function main() { return 42 }\n```",
             "```ts\n#!/usr/bin/env node\nimport { join } from 'node:path'\nconst main = async () => join('a', 'b').length + 39\n```"
           ],
-          python: ["```python\nlambda: 42\n```", "```python\nasync def main():\n    return 42\n```", "```\n#!/usr/bin/python3\nimport math\ndef main():\n    return math.floor(42.5)\n```"]
+          python: [
+            "```python\nlambda: 42\n```",
+            "```python\nasync def main():\n    return 42\n```",
+            "```\n#!/usr/bin/python3\nimport math\ndef main():\n    return math.floor(42.5)\n```"
+          ]
         }
       },
       {
@@ -597,7 +708,10 @@ export const program: ReadonlyArray<Rule> = [
           typescript: [
             ["async function main() { return await tools.count() }\nreturn await main()", { value: 1 }],
             ["async function main() { console.log('ran') }\nmain()", { noValue: true, logs: ["ran"] }],
-            ["async function main() { console.log('ran') }\nvoid main().catch(console.error)", { noValue: true, logs: ["ran"] }],
+            [
+              "async function main() { console.log('ran') }\nvoid main().catch(console.error)",
+              { noValue: true, logs: ["ran"] }
+            ],
             ["function main() { console.log('ran') }\nconst result = main()", { noValue: true, logs: ["ran"] }],
             ["function main() { return 1 }\nconsole.log('only this')", { noValue: true, logs: ["only this"] }],
             ["function main() { return 1 }\nreturn 2", { value: 2 }],
@@ -646,7 +760,10 @@ export const program: ReadonlyArray<Rule> = [
             ["async () => {\n  throw new Error('in it')\n}", { message: [/^Error: in it/, atTs(2, 9)] }]
           ],
           python: [
-            ["```python\na = 1\nraise ValueError('in a fence')\n```", { message: [/^ValueError: in a fence/, atPy(3)] }],
+            [
+              "```python\na = 1\nraise ValueError('in a fence')\n```",
+              { message: [/^ValueError: in a fence/, atPy(3)] }
+            ],
             ["async def main():\n    raise ValueError('in main')", { message: [/^ValueError: in main/, atPy(2)] }],
             ["lambda: 1 / 0", { message: [/^ZeroDivisionError: /, atPy(1)] }]
           ]
@@ -690,7 +807,10 @@ export const program: ReadonlyArray<Rule> = [
             ["try:\n    raise ValueError('x')\nexcept ValueError as tools:\n    return str(tools)", { value: "x" }],
             ["def f():\n    global tools\n    tools = 12\nf()\nreturn tools", { value: 12 }],
             ["str = list = dict = len = isinstance = Exception = BaseException = 13\nreturn str", { value: 13 }],
-            ["import builtins\nbuiltins.tools = 5\nasync def f(tools):\n    return tools\nreturn await f(14)", { value: 14 }]
+            [
+              "import builtins\nbuiltins.tools = 5\nasync def f(tools):\n    return tools\nreturn await f(14)",
+              { value: 14 }
+            ]
           ]
         }
       },
@@ -744,19 +864,29 @@ export const program: ReadonlyArray<Rule> = [
               ensure(!hostTrace.test(outcome.message), "no trace of the host", outcome.message.slice(0, 500))
               equal((yield* t.run(t.program("next"))).value, 7, `the next run after ${text.slice(0, 20)}`)
             }
-            ensure(ticks > 0 && longest < 3000, "a host that goes on", `${ticks} ticks, one after ${Math.round(longest)} ms`)
+            ensure(
+              ticks > 0 && longest < 3000,
+              "a host that goes on",
+              `${ticks} ticks, one after ${Math.round(longest)} ms`
+            )
           })
       },
       {
         id: "P7.megabyte",
         claim: "a megabyte of opening brackets, the longest program there may be",
         timeoutMs: 60_000,
-        programs: { typescript: { text: "(".repeat(1_048_576), next: "return 7" }, python: { text: "(".repeat(1_048_576), next: "return 7" } },
+        programs: {
+          typescript: { text: "(".repeat(1_048_576), next: "return 7" },
+          python: { text: "(".repeat(1_048_576), next: "return 7" }
+        },
         steps: (t) =>
           Effect.gen(function* () {
-            const all = yield* Effect.all([t.run(t.program("text")), t.run(t.program("text")), t.run(t.program("next"))], {
-              concurrency: 3
-            })
+            const all = yield* Effect.all(
+              [t.run(t.program("text")), t.run(t.program("text")), t.run(t.program("next"))],
+              {
+                concurrency: 3
+              }
+            )
             equal(all[2].value, 7, "a run beside them")
             yield* t.expect(all[0], { kind: "exception", message: /^\w+Error: / })
             yield* t.expect(all[1], { kind: "exception", message: /^\w+Error: / })
@@ -768,11 +898,56 @@ export const program: ReadonlyArray<Rule> = [
         expect: { kind: "exception", message: /^SyntaxError: /, messageNot: hostTrace },
         programs: {
           typescript: [
-            "const = 1", "return }", "}", "})", "});(async () => {", "*/", "`", "'", "/* ", "return (", "a b", "function", "class {", "await = 1; let let = 2",
-            "break", "continue", "yield 1", "new.target", "super()", "import.meta.x = import.meta", "let a; let a", "const a", "\u0000", "return 1 }; {", "\\u{110000}", "\ud800"
+            "const = 1",
+            "return }",
+            "}",
+            "})",
+            "});(async () => {",
+            "*/",
+            "`",
+            "'",
+            "/* ",
+            "return (",
+            "a b",
+            "function",
+            "class {",
+            "await = 1; let let = 2",
+            "break",
+            "continue",
+            "yield 1",
+            "new.target",
+            "super()",
+            "import.meta.x = import.meta",
+            "let a; let a",
+            "const a",
+            "\u0000",
+            "return 1 }; {",
+            "\\u{110000}",
+            "\ud800"
           ],
           python: [
-            "x = = 1", "return )", "def f(:", "if True:\nreturn 1", "  x = 1\n y = 2", "'", '"""', "f(", "a b", "class", "break", "continue", "nonlocal x", "x = 1\nglobal x", "1 = x", "def f(a, a): pass", "*a", "return *", "from x import", "\tx = 1\n        y = 2", "await", "x\u0000y"
+            "x = = 1",
+            "return )",
+            "def f(:",
+            "if True:\nreturn 1",
+            "  x = 1\n y = 2",
+            "'",
+            '"""',
+            "f(",
+            "a b",
+            "class",
+            "break",
+            "continue",
+            "nonlocal x",
+            "x = 1\nglobal x",
+            "1 = x",
+            "def f(a, a): pass",
+            "*a",
+            "return *",
+            "from x import",
+            "\tx = 1\n        y = 2",
+            "await",
+            "x\u0000y"
           ]
         }
       }
@@ -811,11 +986,17 @@ export const program: ReadonlyArray<Rule> = [
         programs: {
           typescript: [
             [`return 1 // ${"x".repeat(1_048_576 - 12)}`, { value: 1 }],
-            [`await tools.count(); // ${"x".repeat(1_048_576)}`, { kind: "exception", message: /maxProgramBytes \(1048576\)/ }]
+            [
+              `await tools.count(); // ${"x".repeat(1_048_576)}`,
+              { kind: "exception", message: /maxProgramBytes \(1048576\)/ }
+            ]
           ],
           python: [
             [`return 1 ## ${"x".repeat(1_048_576 - 12)}`, { value: 1 }],
-            [`await tools.count() ## ${"x".repeat(1_048_576)}`, { kind: "exception", message: /maxProgramBytes \(1048576\)/ }]
+            [
+              `await tools.count() ## ${"x".repeat(1_048_576)}`,
+              { kind: "exception", message: /maxProgramBytes \(1048576\)/ }
+            ]
           ]
         },
         check: (_outcome, host) => equal(host.called("count"), 0, "calls")
@@ -823,4 +1004,3 @@ export const program: ReadonlyArray<Rule> = [
     ]
   }
 ]
-

@@ -8,11 +8,10 @@ const everything: Json = {
   nothing: null,
   flags: [true, false],
   numbers: [0, 1, -1, 0.1, 1e21, 5e-324, 1.7976931348623157e308, 9007199254740991, 123456789012345680000],
-  text: "caf\u00e9 \u{1F600} \ud83d \udc00\ud83d \u0000\u001f\u007f \u2028\u2029 \" \\ / \r\n\t",
+  text: 'caf\u00e9 \u{1F600} \ud83d \udc00\ud83d \u0000\u001f\u007f \u2028\u2029 " \\ / \r\n\t',
   empty: ["", [], {}, [[]], [{}], { "": {} }],
   keys: { " ": 1, "0": 2, "-1": 3, "\ud800": 4, constructor: 5, toString: 6, "\u0000": 7, "\u2028": 8 }
 }
-
 
 export const values: ReadonlyArray<Rule> = [
   {
@@ -23,14 +22,21 @@ export const values: ReadonlyArray<Rule> = [
         id: "V1.round-trip",
         claim: "every lossless value crosses both ways, unchanged",
         bindings: (host) => [
-          { global: "data", functions: { get: host.record("get", () => Effect.succeed(everything)), echo: host.functions.echo ?? (() => Effect.succeed(null)) } }
+          {
+            global: "data",
+            functions: {
+              get: host.record("get", () => Effect.succeed(everything)),
+              echo: host.functions.echo ?? (() => Effect.succeed(null))
+            }
+          }
         ],
         expect: { value: [everything, everything] },
         programs: {
           typescript: ["const value = await data.get()\nreturn [value, await data.echo(value)]"],
           python: ["value = await data.get()\nreturn [value, await data.echo(value)]"]
         },
-        check: (_outcome, host) => equal(host.calls.find((call) => call.name === "echo")?.args, everything, "the argument")
+        check: (_outcome, host) =>
+          equal(host.calls.find((call) => call.name === "echo")?.args, everything, "the argument")
       },
       {
         id: "V1.plain",
@@ -38,10 +44,22 @@ export const values: ReadonlyArray<Rule> = [
         programs: {
           typescript: [
             ["return Object.assign(Object.create(null), { a: 1 })", { value: { a: 1 } }],
-            ["return [Object.freeze({ a: 1 }), Object.seal([1]), Object.preventExtensions({})]", { value: [{ a: 1 }, [1], {}] }],
-            ["const s = { a: [1] }\nreturn [s, s, { s, t: s.a }]", { value: [{ a: [1] }, { a: [1] }, { s: { a: [1] }, t: [1] }] }],
-            ["return await tools.echo(JSON.parse('{\"__proto__\":{\"polluted\":1}}'))", { value: JSON.parse('{"__proto__":{"polluted":1}}') }],
-            ["const back: any = await tools.echo(JSON.parse('{\"__proto__\":{\"polluted\":1}}'))\nreturn [Object.keys(back), back.polluted === undefined, ({} as any).polluted === undefined]", { value: [["__proto__"], true, true] }],
+            [
+              "return [Object.freeze({ a: 1 }), Object.seal([1]), Object.preventExtensions({})]",
+              { value: [{ a: 1 }, [1], {}] }
+            ],
+            [
+              "const s = { a: [1] }\nreturn [s, s, { s, t: s.a }]",
+              { value: [{ a: [1] }, { a: [1] }, { s: { a: [1] }, t: [1] }] }
+            ],
+            [
+              'return await tools.echo(JSON.parse(\'{"__proto__":{"polluted":1}}\'))',
+              { value: JSON.parse('{"__proto__":{"polluted":1}}') }
+            ],
+            [
+              'const back: any = await tools.echo(JSON.parse(\'{"__proto__":{"polluted":1}}\'))\nreturn [Object.keys(back), back.polluted === undefined, ({} as any).polluted === undefined]',
+              { value: [["__proto__"], true, true] }
+            ],
             ["return { __proto__: null, a: 1 }", { value: { a: 1 } }],
             ["class A { n = 1 }\nreturn { ...new A() }", { value: { n: 1 } }],
             ["const a: number[] = []\na[2] = 3; a[0] = 1; a[1] = 2\nreturn a", { value: [1, 2, 3] }],
@@ -49,11 +67,20 @@ export const values: ReadonlyArray<Rule> = [
             ["return JSON.stringify(await tools.echo({ b: 1, a: 2, 10: 3 }))", { value: '{"10":3,"b":1,"a":2}' }]
           ],
           python: [
-            ["s = {'a': [1]}\nreturn [s, s, {'s': s, 't': s['a']}]", { value: [{ a: [1] }, { a: [1] }, { s: { a: [1] }, t: [1] }] }],
-            ["return await tools.echo({'__proto__': {'polluted': 1}})", { value: JSON.parse('{"__proto__":{"polluted":1}}') }],
+            [
+              "s = {'a': [1]}\nreturn [s, s, {'s': s, 't': s['a']}]",
+              { value: [{ a: [1] }, { a: [1] }, { s: { a: [1] }, t: [1] }] }
+            ],
+            [
+              "return await tools.echo({'__proto__': {'polluted': 1}})",
+              { value: JSON.parse('{"__proto__":{"polluted":1}}') }
+            ],
             ["return [True, False, None, 0, 1.5, 'x', [], {}]", { value: [true, false, null, 0, 1.5, "x", [], {}] }],
             ["return list((await tools.echo({'b': 1, 'a': 2})).keys())", { value: ["b", "a"] }],
-            ["v = await tools.echo([1, 1.5, True, None, 'x', {'a': []}])\nreturn [type(x).__name__ for x in v]", { value: ["int", "float", "bool", "NoneType", "str", "dict"] }]
+            [
+              "v = await tools.echo([1, 1.5, True, None, 'x', {'a': []}])\nreturn [type(x).__name__ for x in v]",
+              { value: ["int", "float", "bool", "NoneType", "str", "dict"] }
+            ]
           ]
         }
       },
@@ -99,7 +126,10 @@ export const values: ReadonlyArray<Rule> = [
             ["return { get g() { return 1 } }", { message: place("g") }],
             ["return { set s(x: number) {} }", { message: place("s") }],
             ["return Object.defineProperty({}, 'h', { value: 1 })", { message: place("h") }],
-            ["const a = [1]; Object.defineProperty(a, 0, { get() { return 1 }, enumerable: true }); return a", { message: place(0) }],
+            [
+              "const a = [1]; Object.defineProperty(a, 0, { get() { return 1 }, enumerable: true }); return a",
+              { message: place(0) }
+            ],
             ["return (function (..._a: number[]) { return arguments } as any)(1)", {}],
             ["return globalThis", {}],
             ["return tools", { message: place("echo") }],
@@ -118,13 +148,19 @@ export const values: ReadonlyArray<Rule> = [
             ["let v: any = ['x']\nfor (let i = 0; i < 60; i++) v = [v, v]\nreturn v", { kind: "output-limit" }],
             ["let v: any = { a: 1 }\nfor (let i = 0; i < 60; i++) v = { v, w: v }\nreturn v", { kind: "output-limit" }],
             ["const s = 'x'.repeat(60_000)\nreturn [s, s]", { kind: "output-limit" }],
-            ["let v: any = ['x']\nfor (let i = 0; i < 60; i++) v = [v, v]\nawait tools.count(v)", { kind: "exception", message: /maxBindingBytes/ }]
+            [
+              "let v: any = ['x']\nfor (let i = 0; i < 60; i++) v = [v, v]\nawait tools.count(v)",
+              { kind: "exception", message: /maxBindingBytes/ }
+            ]
           ],
           python: [
             ["v = ['x']\nfor i in range(60):\n    v = [v, v]\nreturn v", { kind: "output-limit" }],
             ["v = {'a': 1}\nfor i in range(60):\n    v = {'v': v, 'w': v}\nreturn v", { kind: "output-limit" }],
             ["s = 'x' * 60_000\nreturn [s, s]", { kind: "output-limit" }],
-            ["v = ['x']\nfor i in range(60):\n    v = [v, v]\nawait tools.count(v)", { kind: "exception", message: /maxBindingBytes/ }]
+            [
+              "v = ['x']\nfor i in range(60):\n    v = [v, v]\nawait tools.count(v)",
+              { kind: "exception", message: /maxBindingBytes/ }
+            ]
           ]
         },
         check: (_outcome, host) => equal(host.called("count"), 0, "calls")
@@ -141,8 +177,14 @@ export const values: ReadonlyArray<Rule> = [
         claim: "numbers that a double holds exactly cross whole",
         programs: {
           python: [
-            ["return [2**53, -(2**53), 2**53 + 2, 2**62, 10**22, 2**1023, 1.0, -1.5, 5e-324, 1e21, 0.0]", { value: [2 ** 53, -(2 ** 53), 2 ** 53 + 2, 2 ** 62, 1e22, 2 ** 1023, 1, -1.5, 5e-324, 1e21, 0] }],
-            ["a = [2**60, 10**22, 2**1000, 0.1, 1e300]\nreturn [x == y for x, y in zip(a, await tools.echo(a))]", { value: [true, true, true, true, true] }],
+            [
+              "return [2**53, -(2**53), 2**53 + 2, 2**62, 10**22, 2**1023, 1.0, -1.5, 5e-324, 1e21, 0.0]",
+              { value: [2 ** 53, -(2 ** 53), 2 ** 53 + 2, 2 ** 62, 1e22, 2 ** 1023, 1, -1.5, 5e-324, 1e21, 0] }
+            ],
+            [
+              "a = [2**60, 10**22, 2**1000, 0.1, 1e300]\nreturn [x == y for x, y in zip(a, await tools.echo(a))]",
+              { value: [true, true, true, true, true] }
+            ],
             ["n = await tools.add(a=1, b=2)\nreturn [n, type(n).__name__]", { value: [3, "int"] }]
           ]
         }
@@ -207,7 +249,10 @@ export const values: ReadonlyArray<Rule> = [
               "said = []\nfor bad in [(1,), {1}, b'x', float('nan'), -0.0, 2**53 + 1, {1: 2}, [object()]]:\n    try:\n        await tools.count(bad)\n        said.append('ran')\n    except Exception as e:\n        said.append('lossless' in str(e))\nreturn said",
               { value: Array.from({ length: 8 }, () => true) }
             ],
-            ["await tools.count(rows=[1, {'at': (1,)}])", { kind: "exception", message: [place("rows", 1, "at"), /tuple/] }]
+            [
+              "await tools.count(rows=[1, {'at': (1,)}])",
+              { kind: "exception", message: [place("rows", 1, "at"), /tuple/] }
+            ]
           ]
         },
         check: (_outcome, host) => equal(host.called("count"), 0, "calls")
@@ -224,7 +269,10 @@ export const values: ReadonlyArray<Rule> = [
         expect: { kind: "invalid-output" },
         programs: {
           typescript: [
-            ["return { rows: [1, 2, 3, { at: new Date(0) }] }", { message: "value.rows[3].at is a Date; return value.rows[3].at.toISOString()" }],
+            [
+              "return { rows: [1, 2, 3, { at: new Date(0) }] }",
+              { message: "value.rows[3].at is a Date; return value.rows[3].at.toISOString()" }
+            ],
             ["return new Date(0)", { message: "value is a Date; return value.toISOString()" }],
             ["return { 'a b': [new Map()] }", { message: [/^value\["a b"\]\[0\] is a Map; /, /Object\.fromEntries/] }],
             ["return { done: tools.echo(1) }", { message: /^value\.done is a Promise; await it/ }],
@@ -236,7 +284,10 @@ export const values: ReadonlyArray<Rule> = [
             ["return { ['line\\nbreak']: NaN }", { message: /^value\["line\\nbreak"\] is NaN/ }]
           ],
           python: [
-            ["from datetime import datetime\nreturn {'rows': [1, 2, 3, {'at': datetime(2020, 1, 1)}]}", { message: [place("rows", 3, "at"), /^value/, /is a datetime; /, /isoformat\(\)/] }],
+            [
+              "from datetime import datetime\nreturn {'rows': [1, 2, 3, {'at': datetime(2020, 1, 1)}]}",
+              { message: [place("rows", 3, "at"), /^value/, /is a datetime; /, /isoformat\(\)/] }
+            ],
             ["return {'a b': [(1, 2)]}", { message: [place("a b", 0), /is a tuple; .*list\(/] }],
             ["return {'done': tools.echo(1)}", { message: [place("done"), /await/] }],
             ["return [{3, 1}]", { message: [place(0), /is a set; .*(?:list|sorted)\(/] }],
@@ -244,7 +295,10 @@ export const values: ReadonlyArray<Rule> = [
             ["return b'x'", { message: /^value is (?:a )?bytes(?: object)?; .*decode/ }],
             ["return {'n': float('nan')}", { message: [place("n"), /None/] }],
             ["return {'k' * 5000: float('nan')}", { message: /^.{1,300}$/s }],
-            ["class Point:\n    pass\nreturn [Point()]", { message: [place(0), /is a Point; .*(?:vars|__dict__|dict)/] }]
+            [
+              "class Point:\n    pass\nreturn [Point()]",
+              { message: [place(0), /is a Point; .*(?:vars|__dict__|dict)/] }
+            ]
           ]
         }
       },
@@ -273,8 +327,14 @@ export const values: ReadonlyArray<Rule> = [
         id: "V4.completion",
         claim: "as a completion, lists and objects",
         programs: {
-          typescript: { lists: "let v: any = []\nfor (let i = 1; i < 100_000; i++) v = [v]\nreturn v", objects: "let v: any = {}\nfor (let i = 1; i < 100_000; i++) v = { a: v }\nreturn v" },
-          python: { lists: "v = []\nfor i in range(1, 100_000):\n    v = [v]\nreturn v", objects: "v = {}\nfor i in range(1, 100_000):\n    v = {'a': v}\nreturn v" }
+          typescript: {
+            lists: "let v: any = []\nfor (let i = 1; i < 100_000; i++) v = [v]\nreturn v",
+            objects: "let v: any = {}\nfor (let i = 1; i < 100_000; i++) v = { a: v }\nreturn v"
+          },
+          python: {
+            lists: "v = []\nfor i in range(1, 100_000):\n    v = [v]\nreturn v",
+            objects: "v = {}\nfor i in range(1, 100_000):\n    v = {'a': v}\nreturn v"
+          }
         },
         steps: (t) =>
           Effect.gen(function* () {
@@ -323,11 +383,17 @@ export const values: ReadonlyArray<Rule> = [
         programs: {
           typescript: [
             ["const v = await tools.deep({ depth: 100_000 })\nreturn await tools.echo(v)", {}],
-            ["const root: any[] = []\nlet v = root\nfor (let i = 0; i < 100_000; i++) { const inner: any[] = []; v.push(inner); v = inner }\nv.push(root)\nreturn root", { kind: "invalid-output", message: /cycle/ }]
+            [
+              "const root: any[] = []\nlet v = root\nfor (let i = 0; i < 100_000; i++) { const inner: any[] = []; v.push(inner); v = inner }\nv.push(root)\nreturn root",
+              { kind: "invalid-output", message: /cycle/ }
+            ]
           ],
           python: [
             ["v = await tools.deep(depth=100_000)\nreturn await tools.echo(v)", {}],
-            ["root = []\nv = root\nfor i in range(100_000):\n    inner = []\n    v.append(inner)\n    v = inner\nv.append(root)\nreturn root", { kind: "invalid-output", message: /cycle/ }]
+            [
+              "root = []\nv = root\nfor i in range(100_000):\n    inner = []\n    v.append(inner)\n    v = inner\nv.append(root)\nreturn root",
+              { kind: "invalid-output", message: /cycle/ }
+            ]
           ]
         },
         check: (outcome) => {
@@ -345,14 +411,26 @@ export const values: ReadonlyArray<Rule> = [
         claim: "toJSON, on prototypes and on values, changes nothing",
         programs: {
           typescript: [
-            ["for (const p of [Object, Array, String, Number, Boolean]) (p.prototype as any).toJSON = () => 'forged'\nreturn [await tools.echo({ a: [1, 'x', true] }), { b: [2] }]", { value: [{ a: [1, "x", true] }, { b: [2] }] }],
+            [
+              "for (const p of [Object, Array, String, Number, Boolean]) (p.prototype as any).toJSON = () => 'forged'\nreturn [await tools.echo({ a: [1, 'x', true] }), { b: [2] }]",
+              { value: [{ a: [1, "x", true] }, { b: [2] }] }
+            ],
             ["return { toJSON: () => 'forged' }", { kind: "invalid-output", message: place("toJSON") }],
             ["return { toJSON: 'data', a: 1 }", { value: { toJSON: "data", a: 1 } }],
-            ["JSON.stringify = () => 'forged'; JSON.parse = () => 'forged'\nreturn await tools.echo({ a: 1 })", { value: { a: 1 } }]
+            [
+              "JSON.stringify = () => 'forged'; JSON.parse = () => 'forged'\nreturn await tools.echo({ a: 1 })",
+              { value: { a: 1 } }
+            ]
           ],
           python: [
-            ["import json\njson.dumps = lambda *a, **k: 'forged'\njson.loads = lambda *a, **k: 'forged'\njson.encoder = json.decoder = None\nreturn [await tools.echo({'a': 1}), {'b': 2}]", { value: [{ a: 1 }, { b: 2 }] }],
-            ["import builtins\nfor name in ('len', 'isinstance', 'type', 'str', 'repr', 'list', 'dict', 'float', 'int', 'getattr', 'iter', 'sorted', 'id'):\n    setattr(builtins, name, lambda *a, **k: 'forged')\nreturn [await tools.echo({'a': [1, 1.5, 'x']}), {'b': 2}]", { value: [{ a: [1, 1.5, "x"] }, { b: 2 }] }]
+            [
+              "import json\njson.dumps = lambda *a, **k: 'forged'\njson.loads = lambda *a, **k: 'forged'\njson.encoder = json.decoder = None\nreturn [await tools.echo({'a': 1}), {'b': 2}]",
+              { value: [{ a: 1 }, { b: 2 }] }
+            ],
+            [
+              "import builtins\nfor name in ('len', 'isinstance', 'type', 'str', 'repr', 'list', 'dict', 'float', 'int', 'getattr', 'iter', 'sorted', 'id'):\n    setattr(builtins, name, lambda *a, **k: 'forged')\nreturn [await tools.echo({'a': [1, 1.5, 'x']}), {'b': 2}]",
+              { value: [{ a: [1, 1.5, "x"] }, { b: 2 }] }
+            ]
           ]
         }
       },
@@ -361,20 +439,53 @@ export const values: ReadonlyArray<Rule> = [
         claim: "getters, proxies and overridden methods are judged in the guest, and are no way to forge",
         programs: {
           typescript: [
-            ["let ran = 0\nconst o = { get g() { ran++; return 1 } }\ntry { await tools.count(o) } catch {}\nreturn ran", { value: 0 }],
+            [
+              "let ran = 0\nconst o = { get g() { ran++; return 1 } }\ntry { await tools.count(o) } catch {}\nreturn ran",
+              { value: 0 }
+            ],
             ["return new Proxy({ a: 1 }, { get() { throw new Error('a trap ran') } })", { anyEnd: true }],
-            ["return new Proxy({}, { ownKeys() { throw new Error('trapped') } })", { kind: ["exception", "invalid-output"] }],
-            ["return new Proxy([], { getPrototypeOf() { throw new Error('trapped') } })", { kind: ["exception", "invalid-output"] }],
-            ["const { proxy, revoke } = Proxy.revocable({}, {})\nrevoke()\nreturn { proxy }", { kind: ["exception", "invalid-output"] }],
-            ["let n = 0\nreturn new Proxy({ a: 1 }, { getOwnPropertyDescriptor: () => ({ value: n++ ? () => 1 : 1, enumerable: true, configurable: true }) })", { anyEnd: true }],
-            ["let n = 0\nreturn await tools.echo(new Proxy([1], { getOwnPropertyDescriptor: (t: any, k) => (n++, k === '0' ? { value: n > 1 ? -0 : 1, enumerable: true, configurable: true, writable: true } : Reflect.getOwnPropertyDescriptor(t, k)) })).catch((e: any) => 'refused')", { anyEnd: true }]
+            [
+              "return new Proxy({}, { ownKeys() { throw new Error('trapped') } })",
+              { kind: ["exception", "invalid-output"] }
+            ],
+            [
+              "return new Proxy([], { getPrototypeOf() { throw new Error('trapped') } })",
+              { kind: ["exception", "invalid-output"] }
+            ],
+            [
+              "const { proxy, revoke } = Proxy.revocable({}, {})\nrevoke()\nreturn { proxy }",
+              { kind: ["exception", "invalid-output"] }
+            ],
+            [
+              "let n = 0\nreturn new Proxy({ a: 1 }, { getOwnPropertyDescriptor: () => ({ value: n++ ? () => 1 : 1, enumerable: true, configurable: true }) })",
+              { anyEnd: true }
+            ],
+            [
+              "let n = 0\nreturn await tools.echo(new Proxy([1], { getOwnPropertyDescriptor: (t: any, k) => (n++, k === '0' ? { value: n > 1 ? -0 : 1, enumerable: true, configurable: true, writable: true } : Reflect.getOwnPropertyDescriptor(t, k)) })).catch((e: any) => 'refused')",
+              { anyEnd: true }
+            ]
           ],
           python: [
-            ["class D(dict):\n    def items(self):\n        return [('forged', 1)]\nreturn D(a=1)", { kind: "invalid-output" }],
-            ["class S(str):\n    def __str__(self):\n        return 'forged'\n    __repr__ = __str__\nreturn S('x')", { kind: "invalid-output" }],
-            ["class L(list):\n    def __iter__(self):\n        return iter(['forged'])\ntry:\n    await tools.count(L())\nexcept Exception:\n    return 'refused'", { value: "refused" }],
-            ["class A:\n    @property\n    def __dict__(self):\n        print('ran')\n    @property\n    def __class__(self):\n        print('ran')\n        return dict\nreturn A()", { kind: "invalid-output", logs: [] }],
-            ["class M(type):\n    def __eq__(a, b):\n        return True\n    __hash__ = type.__hash__\nclass A(metaclass=M):\n    pass\nreturn A()", { kind: "invalid-output" }]
+            [
+              "class D(dict):\n    def items(self):\n        return [('forged', 1)]\nreturn D(a=1)",
+              { kind: "invalid-output" }
+            ],
+            [
+              "class S(str):\n    def __str__(self):\n        return 'forged'\n    __repr__ = __str__\nreturn S('x')",
+              { kind: "invalid-output" }
+            ],
+            [
+              "class L(list):\n    def __iter__(self):\n        return iter(['forged'])\ntry:\n    await tools.count(L())\nexcept Exception:\n    return 'refused'",
+              { value: "refused" }
+            ],
+            [
+              "class A:\n    @property\n    def __dict__(self):\n        print('ran')\n    @property\n    def __class__(self):\n        print('ran')\n        return dict\nreturn A()",
+              { kind: "invalid-output", logs: [] }
+            ],
+            [
+              "class M(type):\n    def __eq__(a, b):\n        return True\n    __hash__ = type.__hash__\nclass A(metaclass=M):\n    pass\nreturn A()",
+              { kind: "invalid-output" }
+            ]
           ]
         },
         check: (_outcome, host) => equal(host.called("count"), 0, "calls")
@@ -411,8 +522,21 @@ export const values: ReadonlyArray<Rule> = [
         claim: "an explicit null is a value",
         expect: { value: null },
         programs: {
-          typescript: ["return null", "return await tools.echo(null)", "return Promise.resolve(null)", "const f = () => null\nreturn f()"],
-          python: ["return None", "return (None)", "return await tools.echo(None)", "x = None\nreturn x", "def f():\n    pass\nreturn f()", "try:\n    return None\nfinally:\n    pass", "if True:\n    return None\nreturn"]
+          typescript: [
+            "return null",
+            "return await tools.echo(null)",
+            "return Promise.resolve(null)",
+            "const f = () => null\nreturn f()"
+          ],
+          python: [
+            "return None",
+            "return (None)",
+            "return await tools.echo(None)",
+            "x = None\nreturn x",
+            "def f():\n    pass\nreturn f()",
+            "try:\n    return None\nfinally:\n    pass",
+            "if True:\n    return None\nreturn"
+          ]
         }
       },
       {
@@ -420,7 +544,17 @@ export const values: ReadonlyArray<Rule> = [
         claim: "nothing is no value",
         expect: { noValue: true },
         programs: {
-          typescript: ["return", "return undefined", "return void 0", "1", "if (true) return\nreturn 1", "return Promise.resolve()", "async function main() {}", "() => {}", "return await (async () => {})()"],
+          typescript: [
+            "return",
+            "return undefined",
+            "return void 0",
+            "1",
+            "if (true) return\nreturn 1",
+            "return Promise.resolve()",
+            "async function main() {}",
+            "() => {}",
+            "return await (async () => {})()"
+          ],
           python: ["return", "1", "if True:\n    return\nreturn 1", "try:\n    return\nfinally:\n    x = 1"]
         }
       },
