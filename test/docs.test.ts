@@ -5,6 +5,7 @@
  * - `ts program`, `python program`: a program, run on every backend of its language with the bindings of the page's
  *   `ts bindings` block; `name=value` words are limits. `json result` after it is what comes of it (of a message the first
  *   line), `text message` the whole message.
+ * - `ts suite`: a test file of Vitest, which must pass.
  * - `sh`: lines of `npm` name scripts that exist; others are run, with `code-runtime` on the path.
  */
 import { spawn } from "node:child_process"
@@ -22,15 +23,18 @@ import {
   WorkerThread
 } from "effect-code-runtime"
 import * as Package from "effect-code-runtime"
+import { rules } from "effect-code-runtime/conformance"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Block, type Page, read } from "./docs/Markdown.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
+/** For what starts a Node, or Vitest, of its own on a machine with more to do. */
+const patience = 120_000
 const condition = "--conditions=@effect-code-runtime/source"
 
 const pages = new Map<string, Page>()
 const texts = new Map<string, string>()
-for (const file of ["README.md", ...globSync("docs/*.md", { cwd: root }).sort()]) {
+for (const file of ["README.md", ...globSync("docs/*.md", { cwd: root }).toSorted()]) {
   const text = readFileSync(join(root, file), "utf8")
   texts.set(file, text)
   pages.set(file, read(text))
@@ -39,6 +43,8 @@ for (const file of ["README.md", ...globSync("docs/*.md", { cwd: root }).sort()]
 const textOf = (file: string): string => texts.get(file) ?? assert.fail(`${file} is not there`)
 
 interface Manifest {
+  readonly name: string
+  readonly version: string
   readonly scripts: { readonly [name: string]: string }
   readonly dependencies?: { readonly [name: string]: string }
   readonly devDependencies: { readonly [name: string]: string }
@@ -50,7 +56,7 @@ const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "
 let folder = ""
 beforeAll(() => {
   folder = mkdtempSync(join(root, ".docs-"))
-  for (const name of ["bin", "modules", "shell"]) mkdirSync(join(folder, name))
+  for (const name of ["bin", "modules", "shell", "suites"]) mkdirSync(join(folder, name))
   const bin = join(folder, "bin/code-runtime")
   writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" ${condition} "${root}src/cli/main.ts" "$@"\n`)
   chmodSync(bin, 0o755)
@@ -86,6 +92,7 @@ const execute = (command: string, args: ReadonlyArray<string>, cwd: string): Pro
 const isProgram = ({ words }: Block): boolean => words[0] === "program"
 const isModule = ({ language, words }: Block): boolean =>
   ["ts", "js"].includes(language) && (words.length === 0 || words[0] === "bindings")
+const isSuite = ({ language, words }: Block): boolean => language === "ts" && words[0] === "suite"
 const isShell = ({ language }: Block): boolean => language === "sh"
 /** What the block before it gives. */
 const isOutcome = ({ language, words }: Block): boolean =>
@@ -167,7 +174,7 @@ for (const [page, { anchors, blocks, links }] of pages) {
       const stated = outcomes.find(({ language, words }) => language === "text" && words[0] === "output")
 
       if (isModule(block)) {
-        it(nameOf(block), async () => {
+        it(nameOf(block), { timeout: patience }, async () => {
           const file = join(folder, fileName(page, block))
           writeFileSync(file, block.text)
           const ended = await execute(process.execPath, [condition, file], dirname(file))
@@ -196,8 +203,23 @@ for (const [page, { anchors, blocks, links }] of pages) {
             if (message !== undefined) assert.strictEqual(error?.message, message.text)
           })
         }
+      } else if (isSuite(block)) {
+        it(nameOf(block), { timeout: patience }, async () => {
+          const suites = join(folder, "suites")
+          const config = join(suites, "vitest.config.ts")
+          writeFileSync(join(suites, `${block.line}.test.ts`), block.text)
+          writeFileSync(
+            config,
+            `import base from "../../vitest.config.ts"
+export default { ...base, root: import.meta.dirname, test: { ...base.test, include: ["${block.line}.test.ts"] } }`
+          )
+          const vitest = join(root, "node_modules/vitest/vitest.mjs")
+          const ended = await execute(process.execPath, [vitest, "run", "--config", config], suites)
+          assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
+          assert.match(ended.stdout, /Tests.* passed/u)
+        })
       } else if (isShell(block)) {
-        it(nameOf(block), async () => {
+        it(nameOf(block), { timeout: patience }, async () => {
           const commands = block.text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"))
           const npm = commands.filter((line) => line.startsWith("npm "))
           for (const line of npm) {
@@ -205,6 +227,13 @@ for (const [page, { anchors, blocks, links }] of pages) {
             if (command === "run") assert.property(manifest.scripts, script, line)
             else if (command === "start" || command === "test") assert.property(manifest.scripts, command, line)
             else assert.include(["ci", "install", "pack"], command, line)
+            for (const [, name = "", version = ""] of line.matchAll(/([\w-]+)(?:@|-)(\d+\.\d+\.\d+)(?:\.tgz)?/gu)) {
+              assert.strictEqual(
+                name === manifest.name ? manifest.version : manifest.peerDependencies[name],
+                version,
+                line
+              )
+            }
           }
           if (npm.length === commands.length) return
           assert.lengthOf(npm, 0, "a block has lines of npm or lines that are run")
@@ -238,10 +267,11 @@ for (const [page, { anchors, blocks, links }] of pages) {
   })
 }
 
-it("has modules that compile", async () => {
+it("has modules that compile", { timeout: patience }, async () => {
   const project = join(folder, "modules/tsconfig.json")
   for (const [page, { blocks }] of pages) {
-    for (const block of blocks.filter(isModule)) writeFileSync(join(folder, fileName(page, block)), block.text)
+    for (const block of blocks.filter((each) => isModule(each) || isSuite(each)))
+      writeFileSync(join(folder, fileName(page, block)), block.text)
   }
   writeFileSync(project, JSON.stringify({ extends: "../../tsconfig.json", include: ["*.ts"] }))
   const tsc = join(root, "node_modules/@typescript/native/bin/tsc")
@@ -258,6 +288,30 @@ const rowsOf = (text: string): ReadonlyMap<string, ReadonlyArray<string>> =>
       rest.split("|").map((cell) => cell.trim())
     ])
   )
+
+describe("the contract", () => {
+  const numbers = rules.map(({ id }) => id)
+
+  it("has every rule of the suite", () => {
+    const told = [...textOf("docs/contract.md").matchAll(/^\*\*([A-Z]\d*a?)\./gmu)].map(([, id = ""]) => id)
+    assert.sameMembers(told, numbers)
+  })
+
+  it("is shown by cases that exist", () => {
+    const cases = new Set(rules.flatMap((rule) => rule.cases.map(({ id }) => id)))
+    for (const page of pages.keys()) {
+      for (const [, id = ""] of textOf(page).matchAll(/`([A-Z]\d+a?\.[a-z-]+)`/gu)) {
+        assert.isTrue(cases.has(id), `${page}: the suite has no case ${id}`)
+      }
+    }
+  })
+})
+
+it("names attempts that are made", () => {
+  for (const [, name = ""] of textOf("docs/security.md").matchAll(/`([\w-]+\.py)`/gu)) {
+    assert.isTrue(existsSync(join(root, "test/attacks/sandbox", name)), `there is no attempt ${name}`)
+  }
+})
 
 describe("tables", () => {
   it("give every limit's default and bound", () => {

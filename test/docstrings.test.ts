@@ -16,7 +16,7 @@ const manifest: Manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8"
 
 /** Files of this package, of which some are patterns. */
 const filesOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> =>
-  patterns.flatMap((pattern) => (pattern.includes("*") ? globSync(pattern, { cwd: root }).sort() : [pattern]))
+  patterns.flatMap((pattern) => (pattern.includes("*") ? globSync(pattern, { cwd: root }).toSorted() : [pattern]))
 
 /** The sources of the entry points. */
 const entries = filesOf(

@@ -17,13 +17,24 @@ export class Interruption extends Context.Service<
   }
 >()("effect-code-runtime/cli/Interruption") {}
 
+/** Launchers such as npx pass on what the terminal has sent already: what comes so soon is no second signal. */
+const echoMs = 250
+
 /** Begins to listen to the process's signals, for good. */
 export const listen = (): Interruption["Service"] => {
   const controller = new AbortController()
   let exitCode: number | undefined
+  let since = 0
   const on = (name: keyof typeof ExitCode.signals) =>
     process.on(name, () => {
-      if (exitCode !== undefined) process.exit(exitCode)
+      if (exitCode !== undefined) {
+        if (performance.now() - since < echoMs) return
+        // Not by process.exit, which waits for threads: one that is stuck in native code is why there is a second signal.
+        process.removeAllListeners(name)
+        process.kill(process.pid, name)
+        return
+      }
+      since = performance.now()
       exitCode = ExitCode.signals[name]
       controller.abort(`interrupted by ${name}`)
     })

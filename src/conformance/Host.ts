@@ -121,11 +121,10 @@ export class Host {
         const call: HostCall = { name, args, interrupted: false, ended: false }
         this.calls.push(call)
         this.mostRunning = Math.max(this.mostRunning, ++this.running)
-        this.#waiters = this.#waiters.filter((waiter) => {
-          if (this.called(waiter.name) < waiter.count) return true
-          Deferred.doneUnsafe(waiter.met, Exit.void)
-          return false
-        })
+        const met = this.#waiters.filter((waiter) => this.called(waiter.name) >= waiter.count)
+        this.#waiters = this.#waiters.filter((waiter) => !met.includes(waiter))
+        // Last: whoever waited may go on at once, and wait for more.
+        for (const waiter of met) Deferred.doneUnsafe(waiter.met, Exit.void)
         return body(args).pipe(
           Effect.onInterrupt(() => Effect.sync(() => void (call.interrupted = true))),
           Effect.ensuring(

@@ -97,7 +97,7 @@ const keyAt = (place: Place, index: number): string | number => {
 const step = (key: string | number): string =>
   typeof key === "number"
     ? `[${key}]`
-    : apply(isIdentifier, identifier, [key])
+    : key.length <= 60 && apply(isIdentifier, identifier, [key])
       ? `.${key}`
       : `[${stringifyNative(key.length > 60 ? `${apply(slice, key, [0, 60])}...` : key)}]`
 
@@ -308,19 +308,21 @@ const walk = (value: unknown, root: string, cap: number, places: Array<Place>): 
 
 /** A cycle's path, as short as it can be told: the first way back to the container. */
 const cycleOffence = (places: ReadonlyArray<Place>, depth: number, root: string, container: object): Offence => {
-  let first = 0
-  while (first < depth && places[first]?.container !== container) first++
   // Every container of the cycle is met again below; the first repeat of any container is the shortest account.
-  let end = depth
-  for (let i = 0; i < depth && end === depth; i++) {
-    for (let k = i + 1; k < depth; k++) {
-      if (places[k]?.container === places[i]?.container) {
-        end = k
-        first = i
-        break
-      }
+  const seen = new SetConstructor<object>()
+  let end = 0
+  let repeated = container
+  for (; end < depth; end++) {
+    const here = places[end]?.container
+    if (here === undefined) continue
+    if (apply(setHas, seen, [here])) {
+      repeated = here
+      break
     }
+    apply(setAdd, seen, [here])
   }
+  let first = 0
+  while (first < end && places[first]?.container !== repeated) first++
   const path = pathTo(root, places, end)
   const back = pathTo(root, places, first)
   return { path, message: `${path} is ${back} again, a cycle; leave it out or return an id in its place` }

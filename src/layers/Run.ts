@@ -44,6 +44,12 @@ const longestOutbox = 4096
 /** A value's JSON has at most eight bytes for each character of any text that stands for it: `1e20` is 21 digits. */
 const canonicalGrowth = 8
 
+/** Endings that the guest told: nothing of the program comes after them. */
+const endedByItself: ReadonlySet<Ending["_tag"]> = new Set(["Done", "Threw", "Invalid", "Overflow"])
+
+/** Characters of the longest line that is put together; V8's strings end a little above. */
+const longestLine = 500_000_000
+
 const milliseconds = (): number => performance.now()
 
 export class Run<R> implements GuestListener {
@@ -92,7 +98,10 @@ export class Run<R> implements GuestListener {
     this.#fork = options.fork
     this.ledger = new Ledger(options.limits.maxOutputBytes)
     this.#lines = new LineSplitter(
-      canonicalGrowth * Math.max(options.limits.maxOutputBytes, options.limits.maxBindingBytes) + 65_536
+      Math.min(
+        longestLine,
+        canonicalGrowth * Math.max(options.limits.maxOutputBytes, options.limits.maxBindingBytes) + 65_536
+      )
     )
   }
 
@@ -177,7 +186,7 @@ export class Run<R> implements GuestListener {
   #onLine(line: string): void {
     const settled = this.#ending
     // What a program logs after it ended by itself is nobody's; what it logged before it was ended is kept.
-    if (settled !== undefined && (settled._tag === "Done" || settled._tag === "Threw")) return
+    if (settled !== undefined && endedByItself.has(settled._tag)) return
     const frame = decode(line)
     if (frame === undefined) {
       if (++this.#junk > mostJunk) this.settle({ _tag: "Junk" })

@@ -50,7 +50,12 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
     const missing = closed ? 0 : size - ready.length - booting
     if (missing <= 0) return Effect.void
     booting += missing
-    return Effect.forEach(Array.from({ length: missing }), () => Effect.forkIn(boot, poolScope), { discard: true })
+    // A launch that takes time is waited for: interrupted, it would leave a guest that nobody ends.
+    return Effect.forEach(
+      Array.from({ length: missing }),
+      () => Effect.forkIn(Effect.uninterruptible(boot), poolScope),
+      { discard: true }
+    )
   })
 
   /** Waits with a guest, and for its death. */

@@ -3,7 +3,15 @@ import * as Backends from "../../src/cli/Backends.ts"
 import { makeFolder, run, start } from "./CommandLine.ts"
 
 const folder = makeFolder({
-  "tools.mjs": "export const tools = { add: ({ a, b }) => a + b, never: () => new Promise(() => {}) }",
+  "tools.mjs": `
+    export const tools = {
+      add: ({ a, b }) => a + b,
+      never: () => {
+        process.stderr.write("called\\n")
+        return new Promise(() => {})
+      }
+    }
+  `,
   "sum.py": "print('adding')\nreturn await tools.add(a=1, b=2)",
   "sum.ts": "console.log('adding')\nreturn await tools.add({ a: 1, b: 2 })",
   "waits.py": "print('waiting')\nawait tools.never()",
@@ -42,12 +50,12 @@ describe.concurrent("backends", () => {
     it(`${name}: Ctrl-C, which every process of the terminal's group gets, is an abort`, async () => {
       const args = ["run", `waits.${extension}`, "--backend", name, "--bindings", "tools.mjs"]
       const { child, ended, says } = start(folder, args)
-      await says("waiting")
+      await says("called")
       assert.isDefined(child.pid)
       process.kill(-(child.pid ?? 0), "SIGINT")
       const { code, stderr } = await ended
       assert.strictEqual(code, 130, stderr)
-      assert.match(stderr, /^waiting\nabort: interrupted by SIGINT\nwarning: tools\.never, line 2,/u)
+      assert.match(stderr, /^waiting\ncalled\nabort: interrupted by SIGINT\nwarning: tools\.never, line 2,/u)
     })
   }
 })

@@ -8,7 +8,6 @@ conformance({
   limits: {
     "B5.kill": "a thread's signal is its process's",
     "B6.bytes": "V8 caps the heap of a thread, not the bytes outside of it",
-    "B7.session": "a detached child leaves the guest's process group, and a thread has none of its own",
     "B7.grandchild": "an orphan is no child of the host any more",
     "B7.temporary-files": "a thread writes where its process may write",
     "B8.folder": "a thread has the working directory of its process",

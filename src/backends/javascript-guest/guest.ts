@@ -5,12 +5,12 @@
  * method, iterator or getter that it can reach takes part in a frame.
  */
 import * as nodeConsole from "node:console"
-import { createRequire } from "node:module"
+import { createRequire, syncBuiltinESMExports } from "node:module"
 import { Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { format, inspect as show } from "node:util"
 import * as vm from "node:vm"
-import { inspect, type Json, parse, stringify, utf8Bytes } from "../../domain/LosslessJson.ts"
+import { inspect, type Inspection, type Json, parse, stringify, utf8Bytes } from "../../domain/LosslessJson.ts"
 
 /** How a guest reaches its host. */
 export interface GuestChannel {
@@ -89,6 +89,20 @@ const RangeErrorConstructor = RangeError
 const PromiseConstructor = Promise
 const StringConstructor = String
 const captureStackTrace = Error.captureStackTrace
+/**
+ * Calls the program, an async function, which never throws itself. From a text without a path and from a turn of its own,
+ * so that the stacks that the program sees tell nothing of the host.
+ */
+const launch: (
+  call: typeof Reflect.apply,
+  then: typeof Promise.prototype.then,
+  program: Function,
+  complete: (value: unknown) => void,
+  fail: (thrown: unknown) => void
+) => () => void = new vm.Script(
+  "(call, then, program, complete, fail) => () => { call(then, call(program, undefined, []), [complete, fail]) }",
+  { filename: "code-runtime" }
+).runInThisContext()
 const promiseThen = Promise.prototype.then
 const indexOf = String.prototype.indexOf
 const slice = String.prototype.slice
@@ -233,14 +247,14 @@ const isError = (value: unknown): value is Error & { readonly code?: unknown } =
   return false
 }
 
-const refusedMemory = /allocation failed|could not allocate memory|out of memory/iu
+const refusedMemory = /allocation failed|could not allocate memory|out of memory|unable to grow instance memory/iu
 
 /** Whether it is an error by which V8 or Node refuse memory that the system did not give. */
 const tellsOfMemory = (thrown: unknown): boolean => {
   try {
     if (!isError(thrown)) return false
     const { code, message } = thrown
-    if (code === "ERR_MEMORY_ALLOCATION_FAILED") return true
+    if (code === "ERR_MEMORY_ALLOCATION_FAILED" || code === "ENOMEM") return true
     if (!(thrown instanceof RangeErrorConstructor) || typeof message !== "string") return false
     return apply(exec, refusedMemory, [message]) !== null
   } catch {
@@ -279,7 +293,13 @@ const define = (name: string, value: unknown): void => {
   defineProperty(global, name, { configurable: true, enumerable: true, writable: true, value })
 }
 
-const reject = (error: Error): Promise<never> => PromiseConstructor.reject(error)
+const nothing = (): void => {}
+
+/** Rejects a call with an error whose stack begins where the program called. */
+const reject = (error: Error, call: (...args: Array<never>) => unknown): Promise<never> => {
+  captureStackTrace(error, call)
+  return PromiseConstructor.reject(error)
+}
 
 /** Starts the guest; the returned function takes the host's lines. */
 export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
@@ -301,8 +321,15 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
   const log = (stream: "stdout" | "stderr", text: string): void => {
     if (settled) return
     flush()
-    send(`{"type":"log","channel":"${stream}","text":${stringify(text)}}\n`)
+    send(`{"type":"log","channel":"${stream}","text":${stringify(cut(text))}}\n`)
   }
+
+  /** A text that is longer than the host takes is told just so far that the host sees it. */
+  const cut = (text: string): string =>
+    text.length > maxOutputBytes ? apply(slice, text, [0, maxOutputBytes + 1]) : text
+
+  /** Tells the beginning of a character that a stream still held. */
+  let endStreams = nothing
 
   const flush = (): void => {
     if (outbox === "") return
@@ -317,6 +344,13 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
   const capture = (stream: "stdout" | "stderr"): Writable => {
     const decoder = new StringDecoder("utf8")
     const decode = decoder.write
+    const endDecoder = decoder.end
+    const endBefore = endStreams
+    endStreams = () => {
+      endBefore()
+      const rest: string = apply(endDecoder, decoder, [])
+      if (rest !== "") log(stream, rest)
+    }
     const writable = new Writable({
       decodeStrings: false,
       write(chunk: unknown, encoding, done) {
@@ -371,6 +405,8 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
         defineProperty(console, key, { ...descriptor, configurable: true, writable: true })
       }
     }
+    // So that what a program imports by name from node:console is the console's own.
+    syncBuiltinESMExports()
   }
 
   // ---- ends
@@ -387,9 +423,12 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
 
   const settle = (line: string): void => {
     if (settled) return
+    endStreams()
     flush()
     settled = true
     send(line)
+    // The host ends the guest; one that ended by itself could not be asked what it used.
+    hold(true)
   }
 
   const complete = (value: unknown): void => {
@@ -418,8 +457,8 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     }
     const details = detailsOf(thrown)
     settle(
-      `{"type":"threw","message":${stringify(messageOf(thrown))},"frames":${framesOf(thrown)}${
-        details === "" ? "" : `,"details":${stringify(details)}`
+      `{"type":"threw","message":${stringify(cut(messageOf(thrown)))},"frames":${framesOf(thrown)}${
+        details === "" ? "" : `,"details":${stringify(cut(details))}`
       },${unsentText()}}\n`
     )
   }
@@ -444,7 +483,10 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
         )
       )
     })
-    guestProcess.on("exit", flush)
+    guestProcess.on("exit", () => {
+      endStreams()
+      flush()
+    })
   }
 
   // ---- calls
@@ -495,27 +537,39 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
         return reject(
           new TypeErrorConstructor(
             `${path} takes one argument, an object of parameters, but was called with ${args.length} arguments`
-          )
+          ),
+          call
         )
       }
       if (args.length === 1 && args[0] === undefined) {
         return reject(
           new TypeErrorConstructor(
             `${path} was called with undefined as its argument; pass a JSON value, or nothing for {}`
-          )
+          ),
+          call
         )
       }
       let text = "{}"
       if (args.length === 1) {
         const value = args[0]
-        const found = inspect(value, "argument", maxBindingBytes)
-        if (found !== "lossless" && found !== "oversize") {
-          return reject(new TypeErrorConstructor(`the argument of ${path} is not lossless JSON: ${found.message}`))
+        let found: Inspection
+        try {
+          found = inspect(value, "argument", maxBindingBytes)
+          if (found === "lossless") text = textOf(value)
+        } catch (error) {
+          // A proxy's trap threw, or the text is longer than any string may be.
+          return PromiseConstructor.reject(error)
         }
-        if (found === "lossless") text = textOf(value)
+        if (found !== "lossless" && found !== "oversize") {
+          return reject(
+            new TypeErrorConstructor(`the argument of ${path} is not lossless JSON: ${found.message}`),
+            call
+          )
+        }
         if (found === "oversize" || utf8Bytes(text) > maxBindingBytes) {
           return reject(
-            new ErrorConstructor(`the argument of ${path} exceeds maxBindingBytes (${maxBindingBytes} bytes)`)
+            new ErrorConstructor(`the argument of ${path} exceeds maxBindingBytes (${maxBindingBytes} bytes)`),
+            call
           )
         }
       }
@@ -597,8 +651,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     if (typeof program !== "function") return fail(new ErrorConstructor("the compiled program is no function"))
     send('{"type":"started"}\n')
     hold(false)
-    // An async function: it never throws itself.
-    apply(promiseThen, apply(program, undefined, []), [complete, fail])
+    apply(promiseThen, settledPromise, [launch(apply, promiseThen, program, complete, fail)])
   }
 
   installOutput()

@@ -27,7 +27,8 @@ export interface Premises {
 }
 
 /** Where a tool of the host lies; undefined where it has none. */
-export const found = (name: string): string | undefined => [`/usr/bin/${name}`, `/bin/${name}`].find((path) => existsSync(path))
+export const found = (name: string): string | undefined =>
+  [`/usr/bin/${name}`, `/bin/${name}`].find((path) => existsSync(path))
 
 /** Waits for the host's end of the pipe to close, which its death does, whatever killed it. */
 const keeping = `read -r _
@@ -82,6 +83,14 @@ export const removeFolder = (folder: string): Effect.Effect<void> =>
     )
   )
 
+/** Removes a group whose members are about to be gone. */
+const dissolve = Effect.fnUntraced(function* (cgroup: Cgroup) {
+  for (let tries = 0; !cgroup.remove() && tries < 100; tries++) {
+    cgroup.kill()
+    yield* Effect.sleep(5)
+  }
+})
+
 /** How long premises that no guest lives on are kept for the next, in milliseconds. */
 const keptMs = 200
 
@@ -96,10 +105,7 @@ const take = (useCgroup: boolean): Effect.Effect<Premises, never, Scope.Scope> =
       }),
       ({ cgroup, keeper }) =>
         Effect.gen(function* () {
-          for (let i = 0; cgroup !== undefined && !cgroup.remove() && i < 100; i++) {
-            cgroup.kill()
-            yield* Effect.sleep(5)
-          }
+          if (cgroup !== undefined) yield* dissolve(cgroup)
           yield* endKeeper(keeper)
         })
     ),

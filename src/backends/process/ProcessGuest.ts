@@ -77,7 +77,14 @@ class ProcessGuest implements Guest {
   #busyMs = 0
   #peakMemoryMb: number | undefined
 
-  constructor(child: ChildProcess, pid: number, folder: string, mark: number, cgroup: Cgroup | undefined, program: Program) {
+  constructor(
+    child: ChildProcess,
+    pid: number,
+    folder: string,
+    mark: number,
+    cgroup: Cgroup | undefined,
+    program: Program
+  ) {
     this.#child = child
     this.#pid = pid
     this.#folder = folder
@@ -88,23 +95,18 @@ class ProcessGuest implements Guest {
     this.#mostUnread = 2 * program.maxConcurrentCalls + 1
     this.#fatal = new FatalText(program.lastWords.opening, (bytes) => this.#onStray("stderr", bytes))
     const [stdin, stdout, stderr, channel] = child.stdio
-    if (stdin instanceof Socket) {
-      stdin.on("error", () => {})
-      if (program.input === undefined) stdin.end()
-      else stdin.end(program.input)
-      stdin.unref()
-    }
     if (!(stdout instanceof Socket && stderr instanceof Socket && channel instanceof Socket)) {
       throw new TypeError("the pipes of a child process are sockets")
     }
     this.#channel = channel
-    this.#sockets = [stdout, stderr, channel]
+    this.#sockets = stdin instanceof Socket ? [stdin, stdout, stderr, channel] : [stdout, stderr, channel]
     channel.setEncoding("utf8")
     channel.on("data", (text: string) => this.#tell((listener) => listener.onText(text)))
     stdout.on("data", (bytes: Buffer) => this.#onStray("stdout", bytes))
     stderr.on("data", (bytes: Buffer) => this.#fatal.push(bytes))
     // A pipe whose other end is gone; the exit tells the rest.
     for (const socket of this.#sockets) socket.on("error", () => {})
+    if (program.input !== undefined) stdin?.end(program.input)
     let drained: NodeJS.Timeout | undefined
     child.on("exit", () => {
       this.#dead = true
@@ -194,10 +196,10 @@ class ProcessGuest implements Guest {
   }
 
   #kill(): void {
-    if (this.#cgroup?.kill() === true) return
+    const grouped = this.#cgroup?.kill() === true
     if (!this.#dead) ProcessTable.signal(this.#pid, "SIGKILL")
     ProcessTable.signal(-this.#pid, "SIGKILL")
-    this.#killMarked()
+    if (!grouped) this.#killMarked()
   }
 
   /** Ends what left the process group; whether nothing was found. */
@@ -266,8 +268,9 @@ const startGuest = (premises: Premises, program: Program): Effect.Effect<Process
       // It starts nothing before it is told a program.
       const cgroup = premises.cgroup?.child(name)
       cgroup?.limitMemory(Math.ceil(program.memoryMb * 1_048_576))
-      cgroup?.join(pid)
-      resume(Effect.succeed(new ProcessGuest(child, pid, folder, mark, cgroup, program)))
+      const joined = cgroup?.join(pid) === true
+      if (!joined) cgroup?.remove()
+      resume(Effect.succeed(new ProcessGuest(child, pid, folder, mark, joined ? cgroup : undefined, program)))
     } catch (cause) {
       failed(cause)
     }

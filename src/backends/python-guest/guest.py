@@ -24,6 +24,7 @@ import _thread
 import _warnings
 import posix
 import select
+from _frozen_importlib import ModuleSpec
 from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner, scanstring
 from _thread import RLock, _count as thread_count, get_ident, start_new_thread
 from itertools import islice
@@ -35,6 +36,7 @@ BODY = "<program>"  # the name of the body's function; no identifier, so no prog
 LOCAL = BODY + ".<locals>."
 STAR = "<import *>"
 LOST = (9, 32, 104, 107)  # EBADF, EPIPE, ECONNRESET, ENOTCONN
+OUT_OF_MEMORY = 213  # the exit code that docs/protocol.md tells
 MOST_FRAMES = 32
 MOST_UNSENT = 1000
 MOST_DETAILS = 8000
@@ -664,6 +666,8 @@ def log(name, text):
         except OSError:
             pass
         return
+    if run is not None and len(text) > run.output_cap:
+        text = text[: run.output_cap]  # already more than the host takes, with its quotes
     transmit(b'{"type":"log","channel":"%b","text":%b}\n' % (name.encode(), encode_basestring_ascii(text).encode()))
 
 
@@ -993,30 +997,30 @@ def abandon(entry):
 
 
 def answer(lines):
-    """Takes the host's frames. True if a call was answered."""
+    """Takes the host's frames."""
     here = running_loop_or_none() if run.loop is not None else None
-    for line in lines:
-        if not line:
-            continue
-        frame = decode(line)
-        with run.book:
+    with run.book:
+        for line in lines:
+            if not line:
+                continue
+            frame = decode(line)
             entry = run.calls.pop(frame.get("id"), None)
             if entry is None:
                 continue
             run.opened -= 1
             while run.waiting and run.opened < run.most_open:
                 dispatch(run.waiting.pop(next(iter(run.waiting))))
-        entry.frame = frame
-        future = entry.future
-        if future is None or entry.dropped:
-            continue
-        if entry.loop is here:
-            settle(future, frame)
-        else:
-            try:
-                entry.loop.call_soon_threadsafe(settle, future, frame)
-            except RuntimeError:
-                pass  # that loop is closed
+            entry.frame = frame
+            future = entry.future
+            if future is None or entry.dropped:
+                continue
+            if entry.loop is here:
+                settle(future, frame)
+            else:
+                try:
+                    entry.loop.call_soon_threadsafe(settle, future, frame)
+                except RuntimeError:
+                    pass  # that loop is closed
 
 
 def settle(future, frame):
@@ -1146,7 +1150,7 @@ def rehearse(text, names):
     if child == 0:
         try:
             _signal.signal(_signal.SIGPROF, _signal.SIG_DFL)
-            _signal.setitimer(_signal.ITIMER_PROF, 8)
+            _signal.setitimer(_signal.ITIMER_PROF, 4)
             compile_program(text, dict(names))
         except BaseException:
             pass
@@ -1675,9 +1679,23 @@ def throw(message, frames, details=""):
     conclude(text.encode() + unsent())
 
 
+def exhausted(error):
+    """Whether an exception means that memory ran out. What a program raises by itself has a text."""
+    if isinstance(error, MemoryError):
+        return not error.args
+    if VERSION >= (3, 11) and isinstance(error, BaseExceptionGroup):
+        return any(map(exhausted, error.exceptions))
+    return False
+
+
 def fail(error):
     """Ends the run for an exception that nobody caught."""
     ballast.clear()
+    if exhausted(error):
+        try:
+            flush()
+        finally:
+            _exit(OUT_OF_MEMORY)
     if isinstance(error, SystemExit):
         leave(error)
     if getpid() != channel.pid:
@@ -1686,7 +1704,7 @@ def fail(error):
         finally:
             _exit(1)
     finish_output()
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == 12:  # ENOMEM
         flush()
         _exit(OUT_OF_MEMORY)
     try:
@@ -2090,6 +2108,8 @@ class Joining:
             return None
         if self in sys.meta_path:
             sys.meta_path.remove(self)
+        if asyncio is not None:
+            return ModuleSpec(name, Returning(), is_package=True)
         for finder in list(sys.meta_path):
             spec = finder.find_spec(name, path, target)
             if spec is not None:
@@ -2100,6 +2120,8 @@ class Joining:
 
 
 class Loading:
+    """Loads asyncio as its own loader does, and lets the program join it."""
+
     def __init__(self, spec, loader):
         self.spec = spec
         self.loader = loader
@@ -2110,17 +2132,33 @@ class Loading:
     def exec_module(self, module):
         self.spec.loader = module.__loader__ = self.loader
         self.loader.exec_module(module)
-        if run is not None and run.loop is None and get_ident() == run.thread and getpid() == channel.pid:
-            adopt()
+        join()
 
     def __getattr__(self, name):
         return getattr(self.loader, name)
 
 
+class Returning:
+    """Gives asyncio where it was loaded before the program came, and lets the program join it."""
+
+    def create_module(self, _):
+        self.spec = asyncio.__spec__
+        return asyncio
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec
+        join()
+
+
+def join():
+    if run is not None and run.loop is None and get_ident() == run.thread and getpid() == channel.pid:
+        adopt()
+
+
 def drive(coroutine):
     """Runs the program without a loop, until it ends or imports asyncio. Returns its result."""
-    finder = Joining()
-    sys.meta_path.insert(0, finder)
+    sys.meta_path.insert(0, Joining())
+    sys.modules.pop("asyncio", None)
     error = None
     while True:
         try:
@@ -2309,39 +2347,24 @@ def serve(fd):
     sys.modules["__main__"] = module
 
     try:
-        if Loop is None and (program.needs_loop or "asyncio" in text):
+        # Which way is a matter of the text alone, not of what happens to be loaded.
+        looped = program.needs_loop or "asyncio" in text
+        if looped:
             load_asyncio()
         if not started:
             transmit(b'{"type":"started"}\n')
-        if program.way is None:
-            coroutine = program.function()
-        else:
-            coroutine = called(program)
-        run.coroutine = coroutine
-        if Loop is None:
-            result = drive(coroutine)
-        else:
-            result = run_in_loop(coroutine)
+        run.coroutine = coroutine = program.function() if program.way is None else called(program)
+        result = run_in_loop(coroutine) if looped else drive(coroutine)
     except BaseException as error:
         fail(error)
     else:
-        complete(result, program.silent)
+        try:
+            complete(result, program.silent)
+        except BaseException as error:
+            fail(error)
     rest()
 
 
-def compiled():
-    """The code of this file, for `bootstrap.py` in an interpreter of this very version. Compiling it anew costs more
-    than all else that a start does."""
-    import marshal
-
-    with open(__file__, encoding="utf-8") as file:
-        code = compile(file.read(), "<guest>", "exec", 0, True, 2)
-    return marshal.dumps(code)
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--compile"]:
-        sys.stdout.buffer.write(compiled())
-    else:
-        boot()
-        serve(3)
+    boot()
+    serve(3)

@@ -40,7 +40,9 @@ const ask = (python: string): Effect.Effect<Interpreter | string> =>
         if (told._tag === "None") {
           const reason = stderr.toString().trim().split("\n").at(-1)
           return resume(
-            Effect.succeed(`${python} ${error === null ? "is no CPython" : `does not start (${reason || error.message})`}`)
+            Effect.succeed(
+              `${python} ${error === null ? "is no CPython" : `does not start (${reason || error.message})`}`
+            )
           )
         }
         const { executable, version } = told.value

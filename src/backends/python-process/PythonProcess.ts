@@ -42,11 +42,7 @@ const idleMb = 48
 export const launcher = (
   limits: Limits,
   options: Pick<Options, "python" | "cgroup"> = {}
-): Effect.Effect<
-  GuestLauncher["Service"],
-  Interpreter.PythonUnavailable | Platform.UnsupportedPlatform,
-  Scope.Scope
-> =>
+): Effect.Effect<GuestLauncher["Service"], Interpreter.PythonUnavailable | Platform.UnsupportedPlatform, Scope.Scope> =>
   Effect.gen(function* () {
     yield* Platform.check
     const { executable, guest } = yield* Interpreter.find(options.python)
@@ -57,11 +53,7 @@ export const launcher = (
       isolation: "process",
       standbyMs: ProcessGuest.standbyMs,
       launch: ProcessGuest.launch(premises, {
-        command: ({ folder, mark }) => [
-          executable,
-          ...["-I", "-S", "-u", "-B", "-c", starting],
-          ...[String(space), String(mark), folder]
-        ],
+        command: ({ folder, mark }) => [executable, "-ISuBc", starting, String(space), String(mark), folder],
         input: guest,
         memoryMb: idleMb + limits.maxMemoryMb,
         lastWords: { opening: /Fatal Python error: |terminate called /, outOfMemory: /MemoryError|bad_alloc/ },

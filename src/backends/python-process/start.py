@@ -8,6 +8,8 @@ def start():
     from _frozen_importlib_external import PathFinder
     from resource import RLIMIT_AS, RLIMIT_CORE, setrlimit
 
+    # What the host had open without meaning to hand it down.
+    posix.closerange(4, 65536)
     space, mark = map(int, sys.argv[1:3])
     folder = sys.argv[3]
     setrlimit(RLIMIT_CORE, (0, 0))

@@ -14,7 +14,7 @@ import type { Guest, LaunchFailure } from "../../services/GuestLauncher.ts"
 import * as ControlGroup from "./ControlGroup.ts"
 import * as GuestFiles from "./GuestFiles.ts"
 import type { Checked } from "./Policy.ts"
-import { controlDescriptor, firstData, type Recipe, type SandboxGuest, start } from "./SandboxGuest.ts"
+import { firstData, gateDescriptor, infoDescriptor, type Recipe, type SandboxGuest, start } from "./SandboxGuest.ts"
 import { SandboxUnavailable } from "./SandboxUnavailable.ts"
 import { type Architecture, encode as encodeFilter } from "./SeccompFilter.ts"
 import * as Trampoline from "./Trampoline.ts"
@@ -124,6 +124,9 @@ const links = (): ReadonlyMap<string, string> => {
   return found
 }
 
+/** The one folder that a guest can write. */
+const workingFolder = "/tmp"
+
 /** Where packages are seen: Node looks there from everywhere. */
 const packagesFolder: { readonly [language in Checked["language"]]: string } = {
   typescript: "/node_modules",
@@ -158,7 +161,7 @@ const assemble = (
     ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--disable-userns", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"],
     ...["--uid", "1000", "--gid", "1000", "--hostname", "guest"],
-    ...["--info-fd", String(controlDescriptor), "--block-fd", String(controlDescriptor)],
+    ...["--info-fd", String(infoDescriptor), "--block-fd", String(gateDescriptor)],
     ...["--add-seccomp-fd", own(encodeFilter(architecture))],
     ...mounts,
     ...files.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
@@ -169,8 +172,8 @@ const assemble = (
     ...["--dev-bind", "/dev/null", "/dev/null"],
     ...policy.readOnly.flatMap(({ from, to }) => ["--ro-bind", from, to]),
     ...packages,
-    ...["--size", String(Math.ceil(policy.writableMb * mebibyte)), "--tmpfs", "/tmp"],
-    ...["--remount-ro", "/", "--chdir", "/tmp", "--", "/guest/start"],
+    ...["--size", String(Math.ceil(policy.writableMb * mebibyte)), "--tmpfs", workingFolder],
+    ...["--remount-ro", "/", "--chdir", workingFolder, "--", "/guest/start"],
     ...Object.entries(policy.env).map(([name, value]) => `${name}=${value}`),
     "",
     ...command
@@ -185,7 +188,8 @@ const commandOf = (files: GuestFiles.GuestFiles, policy: Checked, limits: Limits
         "--v8-pool-size=1",
         "--no-warnings",
         `--max-old-space-size=${Math.max(1, Math.floor(limits.maxMemoryMb))}`,
-        files.entry
+        files.entry,
+        workingFolder
       ]
     : [
         files.interpreter,
@@ -238,7 +242,10 @@ const firstResult = (guest: SandboxGuest, limits: Limits, policy: Checked): Effe
         const why = stray.trim().split("\n")[0] || how || said.trim() || `${signal ?? `code ${code}`}`
         resume(
           Effect.fail(
-            unavailable("trial", `a first program in the sandbox ended without a result (${why}); check ${policy.language}`)
+            unavailable(
+              "trial",
+              `a first program in the sandbox ended without a result (${why}); check ${policy.language}`
+            )
           )
         )
       }
@@ -249,7 +256,9 @@ const firstResult = (guest: SandboxGuest, limits: Limits, policy: Checked): Effe
     Effect.timeoutOrElse({
       duration: "20 seconds",
       orElse: () =>
-        Effect.fail(unavailable("trial", "a first program in the sandbox gave no result for 20 seconds; is the host overloaded?"))
+        Effect.fail(
+          unavailable("trial", "a first program in the sandbox gave no result for 20 seconds; is the host overloaded?")
+        )
     })
   )
 
@@ -301,7 +310,11 @@ export const make = (
         `${policy.engine ?? "bwrap"} is not there; install bubblewrap 0.8 or newer, on Debian by "apt-get install bubblewrap"`
       )
     }
-    if (!/--disable-userns[^]*--add-seccomp-fd|--add-seccomp-fd[^]*--disable-userns/u.test(yield* output(engine, ["--help"]))) {
+    if (
+      !/--disable-userns[^]*--add-seccomp-fd|--add-seccomp-fd[^]*--disable-userns/u.test(
+        yield* output(engine, ["--help"])
+      )
+    ) {
       return yield* unavailable(
         "engine",
         `${engine} is no bubblewrap of version 0.8 or newer; install one, on Debian by "apt-get install bubblewrap"`

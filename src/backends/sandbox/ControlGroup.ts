@@ -84,9 +84,7 @@ const findVersion1 = (all: ReadonlyArray<Mount>, own: string): Place | undefined
     return folder !== undefined && isWritable(folder) ? folder : undefined
   }
   const memory = folderFor("memory")
-  return memory === undefined
-    ? undefined
-    : { version: 1, memory, pids: folderFor("pids"), cpu: folderFor("cpuacct") }
+  return memory === undefined ? undefined : { version: 1, memory, pids: folderFor("pids"), cpu: folderFor("cpuacct") }
 }
 
 const findVersion2 = (all: ReadonlyArray<Mount>, own: string): Place | undefined => {

@@ -63,12 +63,18 @@ const linked = (executables: ReadonlyArray<Mount>, libraries: ReadonlyArray<stri
 
 const run = (file: string, args: ReadonlyArray<string>): Effect.Effect<Buffer, SandboxUnavailable> =>
   Effect.callback((resume) => {
-    execFile(file, args, { encoding: "buffer", env: {}, maxBuffer: 2 ** 26, timeout: 20_000 }, (error, stdout, stderr) =>
-      resume(
-        error === null
-          ? Effect.succeed(stdout)
-          : Effect.fail(unavailable(`${file} does not start: ${stderr.toString().trim().split("\n").at(-1) || error.message}`))
-      )
+    execFile(
+      file,
+      args,
+      { encoding: "buffer", env: {}, maxBuffer: 2 ** 26, timeout: 20_000 },
+      (error, stdout, stderr) =>
+        resume(
+          error === null
+            ? Effect.succeed(stdout)
+            : Effect.fail(
+                unavailable(`${file} does not start: ${stderr.toString().trim().split("\n").at(-1) || error.message}`)
+              )
+        )
     )
   })
 
@@ -85,10 +91,7 @@ const withImports = (path: string, found: Set<string> = new Set()): ReadonlySet<
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
 /** What Node needs: this host's own executable, its libraries, the guest. */
-const findNode = (
-  node: string,
-  commands: ReadonlyArray<Mount>
-): Effect.Effect<GuestFiles, SandboxUnavailable> =>
+const findNode = (node: string, commands: ReadonlyArray<Mount>): Effect.Effect<GuestFiles, SandboxUnavailable> =>
   Effect.gen(function* () {
     const script = "process.stdout.write(require('fs').readFileSync('/proc/self/maps'))"
     const maps = (yield* run(node, ["--no-warnings", "-e", script])).toString()
@@ -139,7 +142,10 @@ const findPython = (
     const interpreter = `/usr/bin/${executable.slice(executable.lastIndexOf("/") + 1)}`
     const inside = join("/usr", relative(prefix, stdlib))
     return {
-      mounts: [...linked([{ from: executable, to: interpreter }, ...commands], libraries), { from: stdlib, to: inside }],
+      mounts: [
+        ...linked([{ from: executable, to: interpreter }, ...commands], libraries),
+        { from: stdlib, to: inside }
+      ],
       hidden: ["site-packages", "dist-packages", "test"]
         .filter((name) => existsSync(join(stdlib, name)))
         .map((name) => join(inside, name)),

@@ -54,7 +54,8 @@ export interface Checked {
 }
 
 /** What the sandbox itself consists of; nothing may be laid over it. */
-const reserved = /^\/(?:$|(?:usr|lib|lib64|lib32|bin|sbin|etc|dev|proc|sys|guest|run|tmp|packages|node_modules)(?:\/|$))/u
+const reserved =
+  /^\/(?:$|(?:usr|lib|lib64|lib32|bin|sbin|etc|dev|proc|sys|guest|run|tmp|packages|node_modules)(?:\/|$))/u
 
 const isAbsolute = (path: string): boolean => path.startsWith("/") && !path.includes("\0")
 
@@ -93,7 +94,11 @@ export const check = (policy: Policy): Effect.Effect<Checked, InvalidLimit> =>
         return fail("readOnly.from", from, "the absolute path of a file or a folder")
       }
       if (!isAbsolute(to) || normalize(to) !== to || reserved.test(to)) {
-        return fail("readOnly.to", to, "an absolute path, without dots, outside of the folders that the sandbox has itself")
+        return fail(
+          "readOnly.to",
+          to,
+          "an absolute path, without dots, outside of the folders that the sandbox has itself"
+        )
       }
     }
     for (const path of commands) {

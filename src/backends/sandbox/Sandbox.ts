@@ -10,6 +10,7 @@ import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
 import type { CodeRuntime } from "../../services/CodeRuntime.ts"
 import type { GuestLauncher } from "../../services/GuestLauncher.ts"
 import * as ProgramCompiler from "../../services/ProgramCompiler.ts"
+import { standbyMs } from "../process/ProcessGuest.ts"
 import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
 import * as Bubblewrap from "./Bubblewrap.ts"
 import * as Policy from "./Policy.ts"
@@ -34,7 +35,7 @@ export const launcher = (
   Effect.gen(function* () {
     const checked = yield* Policy.check(policy)
     const launch = yield* Bubblewrap.make(limits, checked)
-    return { language: checked.language, isolation: "container", launch }
+    return { language: checked.language, isolation: "container", standbyMs, launch }
   })
 
 /**
@@ -43,8 +44,19 @@ export const launcher = (
  * Fails with `InvalidLimit` for an option outside its bound, and with `SandboxUnavailable` where no sandbox can be made.
  */
 export const layer = (options: Options): Layer.Layer<CodeRuntime, InvalidLimit | SandboxUnavailable> => {
-  const { cgroup, commands, engine, env, interpreter, language, maxProcesses, packages, readOnly, writableMb, ...limits } =
-    options
+  const {
+    cgroup,
+    commands,
+    engine,
+    env,
+    interpreter,
+    language,
+    maxProcesses,
+    packages,
+    readOnly,
+    writableMb,
+    ...limits
+  } = options
   const policy = { cgroup, commands, engine, env, interpreter, language, maxProcesses, packages, readOnly, writableMb }
   return RuntimeLayer.make(
     limits,

@@ -30,10 +30,12 @@ export interface Recipe {
   readonly maxConcurrentCalls: number
 }
 
-/** Where bubblewrap tells of the sandbox, and waits until it may go on. */
-export const controlDescriptor = 4
+/** Where bubblewrap tells of the sandbox. */
+export const infoDescriptor = 4
+/** Where it waits until it may go on; it closes the other one before, so they cannot be one. */
+export const gateDescriptor = 5
 /** The first of the descriptors that bubblewrap reads files from. */
-export const firstData = 5
+export const firstData = 6
 
 /** Signals by which an interpreter ends itself when it can no longer go on. */
 const aborts: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL"])
@@ -228,7 +230,7 @@ export const start = (recipe: Recipe): Effect.Effect<SandboxGuest, LaunchFailure
       child = spawn(recipe.command, recipe.args, {
         cwd: "/",
         env: {},
-        stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", ...data],
+        stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...data],
         ...(id === undefined ? {} : { uid: id, gid: id })
       })
     } catch (cause) {
@@ -236,13 +238,16 @@ export const start = (recipe: Recipe): Effect.Effect<SandboxGuest, LaunchFailure
     } finally {
       for (const file of data) closeSync(file)
     }
-    const [, stdout, stderr, channel, control] = child.stdio
-    if (!(stdout instanceof Socket && stderr instanceof Socket && channel instanceof Socket && control instanceof Socket)) {
+    const [, stdout, stderr, channel, info, gate] = child.stdio
+    if (
+      !(stdout instanceof Socket && stderr instanceof Socket && channel instanceof Socket) ||
+      !(info instanceof Socket && gate instanceof Socket)
+    ) {
       child.once("error", (cause) => fail(cause.message, cause))
       return
     }
     // A pipe whose other end is gone; the exit tells the rest.
-    for (const socket of [stdout, stderr, channel, control]) socket.on("error", () => {})
+    for (const socket of [stdout, stderr, channel, info, gate]) socket.on("error", () => {})
 
     let said = ""
     let told = ""
@@ -269,11 +274,11 @@ export const start = (recipe: Recipe): Effect.Effect<SandboxGuest, LaunchFailure
     stdout.pause()
     channel.pause()
     stderr.on("data", onSaid)
-    control.on("data", (bytes: Buffer) => {
+    info.on("data", (bytes: Buffer) => {
       told += bytes.toString()
       const first = Number(/"child-pid": (\d+)\b[^]*\}/u.exec(told)?.[1])
       if (!(first > 0)) return
-      control.removeAllListeners("data")
+      info.destroy()
       const { groups, maxProcesses, memoryBytes } = recipe
       // The first process inside and one that only waits are none of the program's.
       const bounds = { memoryBytes, processes: maxProcesses + 2 }
@@ -284,7 +289,7 @@ export const start = (recipe: Recipe): Effect.Effect<SandboxGuest, LaunchFailure
         said = "its control group could not be made"
         return
       }
-      control.end("\n")
+      gate.end("\n")
       done()
       child.on("error", () => {})
       resume(Effect.succeed(new SandboxGuest({ child, first, group, stdout, stderr, channel }, recipe)))

@@ -137,7 +137,10 @@ class ThreadGuest implements Guest {
   }
 
   busyMs(): number {
-    if (this.#exit === undefined) this.#busyMs = this.#worker.performance.eventLoopUtilization().active
+    if (this.#exit !== undefined) return this.#busyMs
+    const { active, idle } = this.#worker.performance.eventLoopUtilization()
+    // A loop that has ended, but whose exit is not yet known, has no idle time, and then all of it would count as busy.
+    if (idle >= 0) this.#busyMs = active
     return this.#busyMs
   }
 

@@ -6,13 +6,16 @@ import { getEventListeners } from "node:events"
 import { existsSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import type { CodeRuntime } from "../../services/CodeRuntime.ts"
-import { atPy, atTs, type Bench, code, ensure, equal, hostTrace, type Rule } from "../Case.ts"
+import { atPy, atTs, type Bench, code, ensure, equal, hostTrace, type Rule, Unmet } from "../Case.ts"
 import { appears, mark, snapshot, sweep, withCommand } from "../Processes.ts"
 
 const disposedWith = <A, E>(
   t: Bench,
   use: (runtime: CodeRuntime["Service"]) => Effect.Effect<A, E>
 ): Effect.Effect<A, unknown> => Effect.scoped(Effect.flatMap(t.make(), use))
+
+/** Temporary files of a host of this package. */
+const ours = () => readdirSync(tmpdir()).filter((name) => name.startsWith("effect-code-runtime"))
 
 /** Runs a program that starts a `sleep` that can be found, until its end; nothing of it may be left. */
 const leavesNothing = (t: Bench, name: string) =>
@@ -77,7 +80,7 @@ export const ends: ReadonlyArray<Rule> = [
             "while (true) { try { JSON.parse('[' + '1,'.repeat(1000) + '1]') } catch {} }",
             "process.on('uncaughtException', () => {}); process.on('SIGTERM', () => {}); process.on('exit', () => { for (;;) {} }); for (;;) {}",
             "let s = 'a'; while (true) { s = s.split('').reverse().join('') }",
-            "return [..." + "'x'.repeat(2 ** 20)].sort(() => { for (;;) {} })"
+            "return [...'x'.repeat(2 ** 20)].sort(() => { for (;;) {} })"
           ],
           python: [
             "while True:\n    pass",
@@ -810,7 +813,7 @@ export const ends: ReadonlyArray<Rule> = [
                 )
               )
             yield* round(1)
-            const files = readdirSync(tmpdir()).length
+            const files = new Set(ours())
             const before = snapshot()
             yield* round(4)
             // A thread of the operating system may end a moment after its worker.
@@ -823,7 +826,11 @@ export const ends: ReadonlyArray<Rule> = [
               "nothing to be left",
               { before, after }
             )
-            ensure(readdirSync(tmpdir()).length <= files, "no temporary file to be left")
+            equal(
+              ours().filter((name) => !files.has(name)),
+              [],
+              "temporary files that are left"
+            )
             equal(getEventListeners(signal, "abort").length, 0, "listeners left on the signal")
           })
       }
@@ -975,10 +982,10 @@ export const ends: ReadonlyArray<Rule> = [
             )
             yield* Effect.promise(() => Promise.all([promises.dispose(), promises[Symbol.asyncDispose]()]))
             const rejected = yield* Effect.flip(
-              Effect.tryPromise({ try: () => promises.run({ program: t.program("one") }), catch: (error) => error })
+              Effect.tryPromise({ try: () => promises.run({ program: t.program("one") }), catch: (error) => new Unmet(error instanceof Error ? error.message : String(error)) })
             )
             ensure(
-              rejected instanceof Error && /dispos/.test(rejected.message),
+              /dispos/.test(rejected.message),
               "a rejection that says disposed",
               String(rejected)
             )

@@ -13,10 +13,8 @@ const withClass = (global: string, name: string, memberNameProperty = "tool"): B
 })
 
 /** A request that no type lets through. */
-const loose = (request: unknown): CodeRunRequest => {
-  const isRequest = (_request: unknown): _request is CodeRunRequest => true
-  return isRequest(request) ? request : { program: "" }
-}
+const loose = (request: unknown): CodeRunRequest => (isRequest(request) ? request : { program: "" })
+const isRequest = (_request: unknown): _request is CodeRunRequest => true
 
 /** Each request is misuse that names its offender; nothing runs. */
 const refuses = (
@@ -174,7 +172,7 @@ export const names: ReadonlyArray<Rule> = [
             [
               ...notIdentifiers.map((name) => [name, withBindings([empty(name)])] as const),
               ...notIdentifiers.map((name) => [name, withBindings([withClass("good", name)])] as const)
-            ].filter(([name]) => !/[\n\u0000]/u.test(name))
+            ].filter(([name]) => !name.includes("\n") && !name.includes("\u0000"))
           )
       },
       {
@@ -488,11 +486,11 @@ export const names: ReadonlyArray<Rule> = [
             const rejected = yield* Effect.flip(
               Effect.tryPromise({
                 try: () => promises.run({ program: "return 1", bindings: [{ global: "not good", functions: {} }] }),
-                catch: (error) => error
+                catch: (error) => new Unmet(error instanceof Error ? error.message : String(error))
               })
             )
             ensure(
-              rejected instanceof Error && /not good/.test(rejected.message),
+              /not good/.test(rejected.message),
               "a rejection that names it",
               String(rejected)
             )

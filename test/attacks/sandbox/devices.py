@@ -1,0 +1,3 @@
+# vector: devices of the host
+import os
+return any(name not in ("null",) for name in os.listdir("/dev"))

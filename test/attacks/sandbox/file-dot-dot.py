@@ -1,0 +1,3 @@
+# vector: host file through ..
+target = await tools.target()
+return open("../" * 20 + target["file"].lstrip("/")).read() == target["secret"]
