@@ -27,7 +27,7 @@ const main = Effect.gen(function* () {
             Effect.flatMap(Prices, (service) =>
               typeof args === "object" && args !== null && "item" in args && typeof args.item === "string"
                 ? service.of(args.item)
-                : Effect.fail(new Error("priceOf takes { item: string }"))
+                : Effect.fail("priceOf takes { item: string }")
             )
         },
         errorClass: { name: "ShopError", memberNameProperty: "tool" }

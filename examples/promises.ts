@@ -8,7 +8,8 @@ const bindings: ReadonlyArray<PromiseAdapter.PromiseBindingNamespace> = [
     global: "tools",
     functions: {
       add: (args) => {
-        if (typeof args === "object" && args !== null && "a" in args && "b" in args) return Number(args.a) + Number(args.b)
+        if (typeof args === "object" && args !== null && "a" in args && "b" in args)
+          return Number(args.a) + Number(args.b)
         throw new Error("add takes { a, b }")
       },
       // The signal aborts when nobody waits for the answer any more.
@@ -22,7 +23,8 @@ const bindings: ReadonlyArray<PromiseAdapter.PromiseBindingNamespace> = [
 console.log(await runtime.run({ program: "return await tools.add({ a: 1, b: 2 })", bindings }))
 
 const failed = await runtime.run({
-  program: "try { await tools.add([]) } catch (error) { console.log(error instanceof ToolError, error.tool) }\nmissing()",
+  program:
+    "try { await tools.add([]) } catch (error) { console.log(error instanceof ToolError, error.tool) }\nmissing()",
   bindings
 })
 console.log(failed.logs, failed.error?.kind)

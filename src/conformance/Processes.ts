@@ -77,6 +77,10 @@ export const children = (): ReadonlyArray<number> => {
   return found
 }
 
+/** The command lines of the children of this process. */
+export const commands = (): ReadonlyArray<string> =>
+  children().map((pid) => `${pid}: ${commandOf(String(pid)).replaceAll("\0", " ")}`)
+
 /** Threads, descriptors and children of this process. */
 export const snapshot = (): { readonly threads: number; readonly descriptors: number; readonly children: number } => ({
   threads: count("/proc/self/task"),
@@ -100,3 +104,15 @@ export const descriptors = (): ReadonlyArray<string> => {
   }
   return found
 }
+
+/** What there is once guests that were booting or ending have done so: two looks in a row that agree. */
+export const steady = Effect.gen(function* () {
+  let last = snapshot()
+  for (let i = 0; i < 50; i++) {
+    yield* Effect.sleep(150)
+    const now = snapshot()
+    if (now.threads === last.threads && now.children === last.children && now.descriptors === last.descriptors) break
+    last = now
+  }
+  return last
+})

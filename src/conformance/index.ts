@@ -140,7 +140,10 @@ export const conformance = <E>(options: ConformanceOptions<E>): void => {
       make: (limits = each.limits ?? {}) => Effect.flatMap(Effect.scope, (scope) => build(limits, scope)),
       promises: (limits = each.limits ?? {}) =>
         Effect.acquireRelease(
-          Effect.tryPromise({ try: () => PromiseAdapter.make(Layer.fresh(make(limits))), catch: (error) => new Unmet(`the layer failed: ${String(error)}`) }),
+          Effect.tryPromise({
+            try: () => PromiseAdapter.make(Layer.fresh(make(limits))),
+            catch: (error) => new Unmet(`the layer failed: ${String(error)}`)
+          }),
           (made) => Effect.promise(() => made.dispose())
         ),
       expect: (outcome, expectation) => attempt(() => meet(outcome, expectation))

@@ -89,7 +89,11 @@ export class InvalidLimit extends Schema.TaggedError<InvalidLimit>()("InvalidLim
   }
 }
 
-const shown = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value))
+const shown = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(value)
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object"
+  return String(value)
+}
 
 const isKey = (key: string): key is LimitKey => Object.hasOwn(fields, key)
 

@@ -127,31 +127,31 @@ const nameOfClass = (value: object): string => {
   return "object of no known class"
 }
 
-/** What to write in place of an instance of a well-known class; `@` stands for its path. */
+/** What to write in place of an instance of a well-known class; `@` stands for it, `^` for what is done with it. */
 const remedies: Readonly<Record<string, string>> = freeze<Record<string, string>>(
   setPrototypeOf(
     {
-      Date: "return @.toISOString()",
-      Map: "return Object.fromEntries(@), or [...@] to keep keys that are not strings",
-      Set: "return [...@]",
+      Date: "^ @.toISOString()",
+      Map: "^ Object.fromEntries(@), or [...@] to keep keys that are not strings",
+      Set: "^ [...@]",
       WeakMap: "leave it out",
       WeakSet: "leave it out",
       WeakRef: "leave it out",
       Promise: "await it: await @",
-      RegExp: "return @.source",
-      URL: "return @.href",
-      URLSearchParams: "return @.toString()",
-      Buffer: "return @.toString('base64'), or Array.from(@)",
-      ArrayBuffer: "return Array.from(new Uint8Array(@))",
-      SharedArrayBuffer: "return Array.from(new Uint8Array(@))",
-      DataView: "return Array.from(new Uint8Array(@.buffer))",
-      BigInt64Array: "return Array.from(@, String)",
-      BigUint64Array: "return Array.from(@, String)",
+      RegExp: "^ @.source",
+      URL: "^ @.href",
+      URLSearchParams: "^ @.toString()",
+      Buffer: "^ @.toString('base64'), or Array.from(@)",
+      ArrayBuffer: "^ Array.from(new Uint8Array(@))",
+      SharedArrayBuffer: "^ Array.from(new Uint8Array(@))",
+      DataView: "^ Array.from(new Uint8Array(@.buffer))",
+      BigInt64Array: "^ Array.from(@, String)",
+      BigUint64Array: "^ Array.from(@, String)",
       Response: "await its body: await @.json()",
-      Headers: "return Object.fromEntries(@)",
-      String: "return String(@)",
-      Number: "return Number(@)",
-      Boolean: "return @.valueOf()"
+      Headers: "^ Object.fromEntries(@)",
+      String: "^ String(@)",
+      Number: "^ Number(@)",
+      Boolean: "^ @.valueOf()"
     },
     null
   )
@@ -160,16 +160,17 @@ const remedies: Readonly<Record<string, string>> = freeze<Record<string, string>
 const errorSuffix = /Error$|Exception$/u
 const typedArray = /^(?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array$/u
 
-const remedyFor = (name: string, path: string): string => {
+/** What to do with a value, `it`, in place of giving it as it is; `verb` says whether it is returned or passed. */
+const remedyFor = (name: string, it: string, verb: string): string => {
   const known = remedies[name]
   if (known !== undefined) {
     let text = ""
-    for (let i = 0; i < known.length; i++) text += known[i] === "@" ? path : known[i]
+    for (let i = 0; i < known.length; i++) text += known[i] === "@" ? it : known[i] === "^" ? verb : known[i]
     return text
   }
-  if (apply(isIdentifier, typedArray, [name])) return `return Array.from(${path})`
-  if (apply(isIdentifier, errorSuffix, [name])) return `return { name: ${path}.name, message: ${path}.message }`
-  return `return a plain object, such as { ...${path} }`
+  if (apply(isIdentifier, typedArray, [name])) return `${verb} Array.from(${it})`
+  if (apply(isIdentifier, errorSuffix, [name])) return `${verb} { name: ${it}.name, message: ${it}.message }`
+  return `${verb} a plain object, such as { ...${it} }`
 }
 
 const article = (name: string): string => {
@@ -177,24 +178,34 @@ const article = (name: string): string => {
   return first === "A" || first === "E" || first === "I" || first === "O" ? `an ${name}` : `a ${name}`
 }
 
+/** A value as its remedy calls it: by its last name and what follows, `rows[3].at` as `at`; by its path where it has none. */
+const shortName = (path: string): string => {
+  for (let i = path.length - 1; i > 0; i--) {
+    if (path[i] === '"') return path
+    if (path[i] === ".") return path[i - 1] === "." ? path : apply(slice, path, [i + 1])
+  }
+  return path
+}
+
 /** What a value that may stand in no JSON is, in words, with the remedy. */
-const describe = (value: unknown, path: string): string => {
+const describe = (value: unknown, path: string, verb: string): string => {
+  const it = shortName(path)
   switch (typeof value) {
     case "undefined":
-      return `${path} is undefined; leave it out or return null`
+      return `${path} is undefined; leave it out or ${verb} null`
     case "number":
       return is(value, -0)
-        ? `${path} is -0, which JSON does not keep; return 0`
-        : `${path} is ${StringConstructor(value)}; return null or a finite number`
+        ? `${path} is -0, which JSON does not keep; ${verb} 0`
+        : `${path} is ${StringConstructor(value)}; ${verb} null or a finite number`
     case "bigint":
-      return `${path} is a bigint; return String(${path}), or Number(${path}) if it is small`
+      return `${path} is a bigint; ${verb} String(${it}), or Number(${it}) if it is small`
     case "symbol":
-      return `${path} is a symbol; return its description or leave it out`
+      return `${path} is a symbol; ${verb} its description or leave it out`
     case "function":
       return `${path} is a function; call it, or leave it out`
     default: {
       const name = isObject(value) ? nameOfClass(value) : typeof value
-      return `${path} is ${article(name)}; ${remedyFor(name, path)}`
+      return `${path} is ${article(name)}; ${remedyFor(name, it, verb)}`
     }
   }
 }
@@ -202,7 +213,7 @@ const describe = (value: unknown, path: string): string => {
 /**
  * Judges a value: may it cross as JSON without loss, in at most `cap` bytes?
  *
- * `root` is what the path of an offence starts with. Depth is unbounded; a shared value counts as often as it would be
+ * `root` is what the path of an offence starts with: `argument` for what is passed, any other name for what is returned. Depth is unbounded; a shared value counts as often as it would be
  * written. `oversize` is certain, `lossless` may still be longer than the cap once it is written: text is metered by its
  * bytes, this pass stops early at values that are surely too long.
  */
@@ -221,6 +232,8 @@ const walk = (value: unknown, root: string, cap: number, places: Array<Place>): 
   let units = 0
   let onPath: Set<object> | undefined
   let current = value
+  // A value is returned, by a program or a host function, or it is passed as an argument.
+  const verb = root === "argument" ? "pass" : "return"
 
   const offence = (message: (path: string) => string): Offence => {
     const path = pathTo(root, places, depth)
@@ -237,7 +250,7 @@ const walk = (value: unknown, root: string, cap: number, places: Array<Place>): 
       case "boolean":
         break
       case "number":
-        if (!isFinite(current) || is(current, -0)) return offence((path) => describe(current, path))
+        if (!isFinite(current) || is(current, -0)) return offence((path) => describe(current, path, verb))
         break
       case "object": {
         if (current === null) break
@@ -254,25 +267,25 @@ const walk = (value: unknown, root: string, cap: number, places: Array<Place>): 
           apply(setAdd, onPath, [container])
         }
         if (isArray(container)) {
-          if (!isPlainArrayPrototype(prototype)) return offence((path) => describe(container, path))
+          if (!isPlainArrayPrototype(prototype)) return offence((path) => describe(container, path, verb))
           const extra = extraOfArray(container)
           if (extra !== undefined) {
             return offence((path) =>
               extra === hole
                 ? `${path} has a hole; fill it with null`
-                : `${path} is an array with the extra property ${extra}; return an object, or leave the property out`
+                : `${path} is an array with the extra property ${extra}; use an object, or leave the property out`
             )
           }
           places[depth++] = { container, keys: undefined, length: container.length, next: 0 }
         } else {
-          if (!isPlainPrototype(prototype)) return offence((path) => describe(container, path))
+          if (!isPlainPrototype(prototype)) return offence((path) => describe(container, path, verb))
           const keys = ownKeys(container)
           places[depth++] = { container, keys, length: keys.length, next: 0 }
         }
         break
       }
       default:
-        return offence((path) => describe(current, path))
+        return offence((path) => describe(current, path, verb))
     }
     if (units > cap) return "oversize"
 
@@ -325,7 +338,7 @@ const cycleOffence = (places: ReadonlyArray<Place>, depth: number, root: string,
   while (first < end && places[first]?.container !== repeated) first++
   const path = pathTo(root, places, end)
   const back = pathTo(root, places, first)
-  return { path, message: `${path} is ${back} again, a cycle; leave it out or return an id in its place` }
+  return { path, message: `${path} is ${back} again, a cycle; leave it out or use an id in its place` }
 }
 
 const hole = -1

@@ -187,6 +187,8 @@ export class Run<R> implements GuestListener {
     const settled = this.#ending
     // What a program logs after it ended by itself is nobody's; what it logged before it was ended is kept.
     if (settled !== undefined && endedByItself.has(settled._tag)) return
+    // A guest that was interrupted in a write begins a new line after it.
+    if (line === "") return
     const frame = decode(line)
     if (frame === undefined) {
       if (++this.#junk > mostJunk) this.settle({ _tag: "Junk" })

@@ -22,7 +22,15 @@ if (program === undefined) {
   await runtime.run({
     program,
     bindings: [
-      { global: "tools", functions: { ready: async (args) => void process.stdout.write(`${args}\n`) ?? null } }
+      {
+        global: "tools",
+        functions: {
+          ready: async (args) => {
+            process.stdout.write(`${args}\n`)
+            return null
+          }
+        }
+      }
     ]
   })
 }

@@ -2,6 +2,7 @@
  * The channel: whatever a program does to it hurts its own run only; what it prints is never a frame.
  */
 import { describe, expect, test } from "vitest"
+import type { Json } from "../../src/domain/LosslessJson.ts"
 import { type Language, languages, open } from "./Backends.ts"
 
 /** A program that speaks to file descriptor 3 itself: `say` and `hear` are there. */
@@ -26,7 +27,7 @@ for (const language of languages) {
             calls.push(args)
             return calls.length
           },
-          echo: async (args: never) => args,
+          echo: async (args: Json) => args,
           big: async () => "x".repeat(1 << 20)
         }
       }

@@ -39,6 +39,16 @@ const ends = {
   "is stopped": { python: "os.kill(os.getpid(), 19)", typescript: "process.kill(process.pid, 'SIGSTOP'); for (;;) {}" }
 }
 
+/** CPU ticks of the living children of this process. */
+const ticksOfChildren = (): number =>
+  childrenOf(process.pid)
+    .map((pid) => {
+      const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, "utf8") : ""
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+      return Number(fields[11]) + Number(fields[12])
+    })
+    .reduce((sum, each) => sum + each, 0)
+
 for (const language of languages) {
   for (const cgroup of [true, false]) {
     const how = `${language}, ${cgroup ? "with a control group where there is one" : "without a control group"}`
@@ -150,21 +160,13 @@ return [{ ...process.env }, fs.readFileSync("/proc/self/environ", "utf8"), fs.re
   test(`${language}: an idle standby uses no CPU`, async () => {
     await using runtime = await open(language)
     await runtime.run({ program: "return 1" })
-    const ticks = () =>
-      childrenOf(process.pid)
-        .map((pid) => {
-          const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, "utf8") : ""
-          const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-          return Number(fields[11]) + Number(fields[12])
-        })
-        .reduce((sum, each) => sum + each, 0)
     // It has booted when it uses no more; a guest that polls would never be found so.
     let last = -1
     await expect
       .poll(
         () => {
           const before = last
-          last = ticks()
+          last = ticksOfChildren()
           return last === before
         },
         { interval: 200 }

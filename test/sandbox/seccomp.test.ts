@@ -6,7 +6,12 @@ import { assert, describe, it } from "vitest"
 import { type Architecture, assemble, encode, rules } from "../../src/backends/sandbox/SeccompFilter.ts"
 
 /** Runs the filter as the kernel does. */
-const answer = (architecture: Architecture, token: number, number: number, args: ReadonlyArray<bigint> = []): number => {
+const answer = (
+  architecture: Architecture,
+  token: number,
+  number: number,
+  args: ReadonlyArray<bigint> = []
+): number => {
   const data = Buffer.alloc(64)
   data.writeUInt32LE(number >>> 0, 0)
   data.writeUInt32LE(token, 4)
@@ -37,7 +42,8 @@ const machines = [
 
 describe.for(machines)("the filter of $architecture", ({ architecture, column, other, token }) => {
   const numberOf = (call: string): number => rules.find((rule) => rule.call === call)?.numbers[column] ?? -1
-  const ask = (call: string, ...args: ReadonlyArray<bigint>): number => answer(architecture, token, numberOf(call), args)
+  const ask = (call: string, ...args: ReadonlyArray<bigint>): number =>
+    answer(architecture, token, numberOf(call), args)
 
   it("answers every call as the table says", () => {
     for (const { call, decision, numbers } of rules) {

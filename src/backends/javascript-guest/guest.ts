@@ -8,7 +8,7 @@ import * as nodeConsole from "node:console"
 import { createRequire, syncBuiltinESMExports } from "node:module"
 import { Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
-import { format, inspect as show } from "node:util"
+import { format as formatWords, inspect as show } from "node:util"
 import * as vm from "node:vm"
 import { inspect, type Inspection, type Json, parse, stringify, utf8Bytes } from "../../domain/LosslessJson.ts"
 
@@ -262,18 +262,25 @@ const tellsOfMemory = (thrown: unknown): boolean => {
   }
 }
 
-/** Texts of what stands behind an error: its causes and the errors it gathers. */
-const detailsOf = (thrown: unknown): string => {
+/** A text cut at a length, so that many of them together are never longer than an engine can hold. */
+const cutAt = (text: string, most: number): string => (text.length > most ? apply(slice, text, [0, most]) : text)
+
+/** Texts of what stands behind an error: its causes and the errors it gathers; not much longer than `most`. */
+const detailsOf = (thrown: unknown, most: number): string => {
   let text = ""
   try {
     let current = thrown
-    for (let i = 0; i < 5 && isError(current); i++) {
+    for (let i = 0; i < 5 && isError(current) && text.length <= most; i++) {
       const errors = "errors" in current ? current.errors : undefined
       if (isArray(errors)) {
-        for (let k = 0; k < errors.length && k < 10; k++) text += `${text === "" ? "" : "\n"}- ${messageOf(errors[k])}`
+        for (let k = 0; k < errors.length && k < 10 && text.length <= most; k++) {
+          text += `${text === "" ? "" : "\n"}- ${cutAt(messageOf(errors[k]), most)}`
+        }
       }
       current = current.cause
-      if (current !== undefined) text += `${text === "" ? "" : "\n"}Caused by: ${messageOf(current)}`
+      if (current !== undefined && text.length <= most) {
+        text += `${text === "" ? "" : "\n"}Caused by: ${cutAt(messageOf(current), most)}`
+      }
     }
   } catch {
     // A cause that cannot be read is not told.
@@ -390,7 +397,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     })
     defineProperty(guestProcess, "_rawDebug", {
       configurable: true,
-      value: (...words: ReadonlyArray<unknown>) => log("stderr", apply(format, undefined, words))
+      value: (...words: ReadonlyArray<unknown>) => log("stderr", apply(formatWords, undefined, words))
     })
     const own = new nodeConsole.Console({
       stdout: lineSink("stdout"),
@@ -455,7 +462,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
       flush()
       channel.outOfMemory()
     }
-    const details = detailsOf(thrown)
+    const details = detailsOf(thrown, maxOutputBytes)
     settle(
       `{"type":"threw","message":${stringify(cut(messageOf(thrown)))},"frames":${framesOf(thrown)}${
         details === "" ? "" : `,"details":${stringify(cut(details))}`

@@ -55,8 +55,8 @@ const permissionFlags = (permission: Permission | false, folder: string): Readon
   const flags = ["--permission"]
   // The folder is made when a program comes, so Node does not see that it is one.
   for (const path of [folder, `${folder}/*`]) flags.push(`--allow-fs-read=${path}`, `--allow-fs-write=${path}`)
-  // What the guest closes before a program comes.
-  for (const path of ["/proc/self/fd", "/proc/self/fdinfo/*"]) flags.push(`--allow-fs-read=${path}`)
+  // What the guest looks at before a program comes.
+  flags.push("--allow-fs-read=/proc/self/fdinfo")
   // The guest itself. Its sources, where it was not built, lie in folders of their own.
   flags.push(`--allow-fs-read=${entry.endsWith(".ts") ? fileURLToPath(new URL("../..", import.meta.url)) : entry}`)
   for (const path of permission.allowRead ?? []) flags.push(`--allow-fs-read=${path}`)

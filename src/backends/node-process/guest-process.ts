@@ -2,7 +2,7 @@
  * The entry of a guest in a process of its own: the JavaScript guest over file descriptor 3. Its argument is the private
  * working directory, which it enters when its program comes.
  */
-import { closeSync, readdirSync, readFileSync, writeSync } from "node:fs"
+import { closeSync, existsSync, readdirSync, readFileSync, writeSync } from "node:fs"
 import { createRequire, syncBuiltinESMExports } from "node:module"
 import { Socket } from "node:net"
 import os from "node:os"
@@ -47,7 +47,8 @@ const send = (lines: string): void => {
 /** Closes what the host had open without meaning to hand it down: all that Node opens itself would be closed by an exec. */
 const closeInherited = (): void => {
   const closedByExec = 0o2000000
-  for (const name of readdirSync("/proc/self/fd")) {
+  // A sandbox shows no processes, and has closed them before.
+  for (const name of existsSync("/proc/self/fdinfo") ? readdirSync("/proc/self/fdinfo") : []) {
     try {
       const flags = /^flags:\s+([0-7]+)$/mu.exec(readFileSync(`/proc/self/fdinfo/${name}`, "utf8"))?.[1]
       if (Number(name) <= descriptor || flags === undefined) continue

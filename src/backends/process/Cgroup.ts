@@ -2,7 +2,8 @@
  * Control groups of version 2: where the host may make one, a guest and all that it ever started are counted and ended
  * together, whatever sessions and parents they give themselves.
  */
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
+import { mkdir, rmdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 const read = (file: string): string | undefined => {
@@ -27,7 +28,11 @@ const ownFolder = (): string | undefined => {
   return undefined
 }
 
-/** One group: a folder of the control group file system. */
+/**
+ * One group: a folder of the control group file system.
+ *
+ * Whatever changes a group may wait 10 ms and more for the kernel, so all of that is asynchronous; looking is not.
+ */
 export class Cgroup {
   readonly folder: string
 
@@ -36,75 +41,81 @@ export class Cgroup {
   }
 
   /** A group below this process's own; undefined where the host may not make one that can be ended as a whole. */
-  static make(name: string): Cgroup | undefined {
+  static async make(name: string): Promise<Cgroup | undefined> {
     const own = ownFolder()
     if (own === undefined) return undefined
-    const group = Cgroup.#in(join(own, name))
-    if (group === undefined) return undefined
+    const group = new Cgroup(join(own, name))
     // Linux 5.14 was the first with `cgroup.kill`.
-    if (read(join(group.folder, "cgroup.events")) !== undefined && group.kill()) return group
-    group.remove()
+    if ((await group.#create()) && group.#read("cgroup.events") !== "" && (await group.kill())) return group
+    await group.remove()
     return undefined
   }
 
-  static #in(folder: string): Cgroup | undefined {
-    try {
-      mkdirSync(folder, { recursive: true })
-      return new Cgroup(folder)
-    } catch {
-      return undefined
-    }
+  /** A group below this one, which exists when a process has joined it. */
+  child(name: string): Cgroup {
+    return new Cgroup(join(this.folder, name))
   }
 
-  /** A group below this one. */
-  child(name: string): Cgroup | undefined {
-    return Cgroup.#in(join(this.folder, name))
-  }
-
-  /** Bounds the memory of all members together, where this host's groups can; tells whether they can. */
-  limitMemory(bytes: number): boolean {
-    const bounded = this.#write("memory.max", String(bytes))
-    if (bounded) this.#write("memory.swap.max", "0")
-    return bounded
-  }
-
-  /** Takes a process in; what it starts from now on is in too. */
-  join(pid: number): boolean {
+  /**
+   * Makes the group and takes a process in; what that starts from then on is in too. The members together may use so many
+   * bytes of memory, where this host's groups can bound them. Tells whether the process is in.
+   */
+  async join(pid: number, memoryBytes: number): Promise<boolean> {
+    if (!(await this.#create())) return false
+    if (await this.#write("memory.max", String(memoryBytes))) await this.#write("memory.swap.max", "0")
     return this.#write("cgroup.procs", String(pid))
   }
 
   /** Ends every member. */
-  kill(): boolean {
+  kill(): Promise<boolean> {
     return this.#write("cgroup.kill", "1")
+  }
+
+  /** Whether it has no living member. */
+  isEmpty(): boolean {
+    return !/^populated 1$/mu.test(this.#read("cgroup.events"))
   }
 
   /** CPU time of all members, those that are gone included, in milliseconds. */
   cpuMs(): number | undefined {
-    const microseconds = /^usage_usec (\d+)$/mu.exec(read(join(this.folder, "cpu.stat")) ?? "")?.[1]
+    const microseconds = /^usage_usec (\d+)$/mu.exec(this.#read("cpu.stat"))?.[1]
     return microseconds === undefined ? undefined : Number(microseconds) / 1000
   }
 
   /** Whether the kernel ended a member for want of memory. */
   ranOutOfMemory(): boolean {
-    return /^oom_kill [1-9]/mu.test(read(join(this.folder, "memory.events")) ?? "")
+    return /^oom_kill [1-9]/mu.test(this.#read("memory.events"))
   }
 
-  /** Removes the group; false while it has members. */
-  remove(): boolean {
+  /** Removes the group; false while it has members or groups below it. */
+  async remove(): Promise<boolean> {
     try {
-      rmdirSync(this.folder)
+      await rmdir(this.folder)
       return true
     } catch (error) {
       return error instanceof Error && "code" in error && error.code === "ENOENT"
     }
   }
 
-  #write(file: string, text: string): boolean {
+  async #create(): Promise<boolean> {
     try {
-      writeFileSync(join(this.folder, file), text, { flag: "r+" })
+      await mkdir(this.folder, { recursive: true })
       return true
     } catch {
       return false
     }
+  }
+
+  async #write(file: string, text: string): Promise<boolean> {
+    try {
+      await writeFile(join(this.folder, file), text, { flag: "r+" })
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #read(file: string): string {
+    return read(join(this.folder, file)) ?? ""
   }
 }

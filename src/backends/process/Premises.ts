@@ -12,6 +12,7 @@ import { rm } from "node:fs/promises"
 import { Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { Cgroup } from "./Cgroup.ts"
 
 /** Where guests live. */
@@ -84,12 +85,12 @@ export const removeFolder = (folder: string): Effect.Effect<void> =>
   )
 
 /** Removes a group whose members are about to be gone. */
-const dissolve = Effect.fnUntraced(function* (cgroup: Cgroup) {
-  for (let tries = 0; !cgroup.remove() && tries < 100; tries++) {
-    cgroup.kill()
-    yield* Effect.sleep(5)
+const dissolve = async (cgroup: Cgroup): Promise<void> => {
+  for (let tries = 0; !(await cgroup.remove()) && tries < 100; tries++) {
+    await cgroup.kill()
+    await setTimeout(5)
   }
-})
+}
 
 /** How long premises that no guest lives on are kept for the next, in milliseconds. */
 const keptMs = 200
@@ -97,15 +98,15 @@ const keptMs = 200
 const take = (useCgroup: boolean): Effect.Effect<Premises, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => {
+      Effect.promise(async () => {
         const name = `effect-code-runtime-${process.pid}-${randomBytes(9).toString("hex")}`
         const folders = join(tmpdir(), `${name}-`)
-        const cgroup = useCgroup ? Cgroup.make(name) : undefined
+        const cgroup = useCgroup ? await Cgroup.make(name) : undefined
         return { cgroup, folders, keeper: startKeeper(folders, cgroup) }
       }),
       ({ cgroup, keeper }) =>
         Effect.gen(function* () {
-          if (cgroup !== undefined) yield* dissolve(cgroup)
+          if (cgroup !== undefined) yield* Effect.promise(() => dissolve(cgroup))
           yield* endKeeper(keeper)
         })
     ),

@@ -42,6 +42,9 @@ export const standbyMs = 1000
 /** How long the pipes of a dead guest may be held open by somebody who could not be ended. */
 const drainMs = 500
 
+/** After what time who left the group of a dead guest is sought for holding its pipes; seeking costs milliseconds. */
+const seekMs = 20
+
 /** How long members of a guest may take to die. */
 const deathMs = 5000
 
@@ -61,18 +64,21 @@ class ProcessGuest implements Guest {
   readonly #pid: number
   readonly #folder: string
   readonly #mark: number
-  readonly #cgroup: Cgroup | undefined
+  readonly #joined: Promise<void>
   readonly #channel: Socket
   readonly #sockets: ReadonlyArray<Socket>
   readonly #fatal: FatalText
   readonly #outOfMemoryWords: RegExp
   readonly #mostUnread: number
   readonly #gone: Promise<void>
+  #cgroup: Cgroup | undefined
+  /** What waits until the guest has joined its group: it must start nothing before. */
+  #outbox: Array<string> | undefined
   #listener: GuestListener | undefined
   #early: Array<(listener: GuestListener) => void> = []
   #exit: GuestExit | undefined
   #unread = 0
-  #held = false
+  #entered = false
   #dead = false
   #busyMs = 0
   #peakMemoryMb: number | undefined
@@ -90,6 +96,7 @@ class ProcessGuest implements Guest {
     this.#folder = folder
     this.#mark = mark
     this.#cgroup = cgroup
+    this.#joined = cgroup === undefined ? Promise.resolve() : this.#join(cgroup, program.memoryMb)
     this.#outOfMemoryWords = program.lastWords.outOfMemory
     // One batch of answers that the guest reads while it makes new calls, and the answers of those.
     this.#mostUnread = 2 * program.maxConcurrentCalls + 1
@@ -107,17 +114,21 @@ class ProcessGuest implements Guest {
     // A pipe whose other end is gone; the exit tells the rest.
     for (const socket of this.#sockets) socket.on("error", () => {})
     if (program.input !== undefined) stdin?.end(program.input)
+    let seeking: NodeJS.Timeout | undefined
     let drained: NodeJS.Timeout | undefined
     child.on("exit", () => {
       this.#dead = true
       // Whatever it had started must not outlive it, and holds its pipes.
       this.#kill()
+      if (this.#cgroup === undefined) seeking = setTimeout(() => this.#killMarked(), seekMs)
+      else if (!this.#cgroup.isEmpty()) void this.#cgroup.kill()
       drained = setTimeout(() => {
         for (const socket of this.#sockets) socket.destroy()
       }, drainMs)
     })
     this.#gone = new Promise((resolve) => {
       child.on("close", (code, signal) => {
+        clearTimeout(seeking)
         clearTimeout(drained)
         this.#onClose(code ?? undefined, signal ?? undefined)
         resolve()
@@ -138,7 +149,12 @@ class ProcessGuest implements Guest {
 
   send(text: string): void {
     if (this.#dead || this.#channel.destroyed) return
-    if (!this.#held && !this.#enter()) return this.#kill()
+    if (this.#outbox !== undefined) {
+      this.#hold()
+      this.#outbox.push(text)
+      return
+    }
+    if (!this.#entered && !this.#enter()) return this.#kill()
     const lines = linesOf(text)
     this.#unread += lines
     // Only a guest that forges calls without reading the answers lets them pile up.
@@ -163,12 +179,31 @@ class ProcessGuest implements Guest {
     this.#hold()
     this.#kill()
     yield* Effect.promise(() => this.#gone)
-    for (let waited = 0; !this.#isEmpty() && waited < deathMs; waited += 1) yield* Effect.sleep(1)
+    yield* Effect.promise(() => this.#joined)
+    for (let waited = 0; !this.#isEmpty() && waited < deathMs; waited += 1) {
+      const cgroup = this.#cgroup
+      if (cgroup !== undefined) yield* Effect.promise(() => cgroup.kill())
+      yield* Effect.sleep(1)
+    }
+    // Nobody needs to wait for the removal of what is empty.
+    void this.#cgroup?.remove()
     if (!this.#removeFolder()) yield* removeFolder(this.#folder)
   }).pipe(Effect.ignoreCause)
 
+  async #join(cgroup: Cgroup, memoryMb: number): Promise<void> {
+    this.#outbox = []
+    if (!(await cgroup.join(this.#pid, Math.ceil(memoryMb * 1_048_576)))) {
+      this.#cgroup = undefined
+      void cgroup.remove()
+    }
+    const waiting = this.#outbox
+    this.#outbox = undefined
+    for (const text of waiting) this.send(text)
+  }
+
   /** Makes the working directory for the program that is about to be sent. */
   #enter(): boolean {
+    this.#entered = true
     this.#hold()
     try {
       mkdirSync(this.#folder, { mode: 0o700 })
@@ -180,7 +215,6 @@ class ProcessGuest implements Guest {
 
   /** Keeps the host alive from now on. */
   #hold(): void {
-    this.#held = true
     if (this.#dead) return
     this.#child.ref()
     for (const socket of this.#sockets) socket.ref()
@@ -196,10 +230,8 @@ class ProcessGuest implements Guest {
   }
 
   #kill(): void {
-    const grouped = this.#cgroup?.kill() === true
     if (!this.#dead) ProcessTable.signal(this.#pid, "SIGKILL")
     ProcessTable.signal(-this.#pid, "SIGKILL")
-    if (!grouped) this.#killMarked()
   }
 
   /** Ends what left the process group; whether nothing was found. */
@@ -212,10 +244,7 @@ class ProcessGuest implements Guest {
   }
 
   #isEmpty(): boolean {
-    if (this.#cgroup === undefined) return this.#killMarked()
-    if (this.#cgroup.remove()) return true
-    this.#cgroup.kill()
-    return false
+    return this.#cgroup === undefined ? this.#killMarked() : this.#cgroup.isEmpty()
   }
 
   #removeFolder(): boolean {
@@ -265,12 +294,8 @@ const startGuest = (premises: Premises, program: Program): Effect.Effect<Process
       child.on("error", failed)
       const { pid } = child
       if (pid === undefined) return
-      // It starts nothing before it is told a program.
       const cgroup = premises.cgroup?.child(name)
-      cgroup?.limitMemory(Math.ceil(program.memoryMb * 1_048_576))
-      const joined = cgroup?.join(pid) === true
-      if (!joined) cgroup?.remove()
-      resume(Effect.succeed(new ProcessGuest(child, pid, folder, mark, joined ? cgroup : undefined, program)))
+      resume(Effect.succeed(new ProcessGuest(child, pid, folder, mark, cgroup, program)))
     } catch (cause) {
       failed(cause)
     }

@@ -88,7 +88,7 @@ def transmit(data):
                 c.outbox.append(b"".join(c.deferred))
                 c.deferred.clear()
             c.outbox.append(data)
-        # A finalizer or a signal handler can interrupt a write in its own thread: the interrupted write goes on with it.
+        # A finalizer or a signal handler can interrupt a write of its own thread. What it sends goes out after that.
         if c.writing or c.closed:
             return
         c.writing = True
@@ -98,10 +98,9 @@ def transmit(data):
                     item = c.outbox.pop(0)
                 elif c.last is not None:
                     item = c.last
-                    c.last = None
-                    c.closed = True
                 else:
                     break
+                final = item is c.last
                 if c.dirty:
                     # An exception of a signal handler cut a frame short. The host drops the broken line.
                     item = b"\n" + item
@@ -111,6 +110,9 @@ def transmit(data):
                     item = item[size:] if len(item) < 65536 else memoryview(item)[size:]
                     size = write(c.fd, item)
                 c.dirty = False
+                if final:
+                    c.closed = True
+                    break
         except OSError as error:
             # A signal handler may raise an OSError of its own here.
             if error.errno in LOST:
@@ -157,8 +159,11 @@ def conclude(frame):
                 c.deferred.clear()
             c.last = frame
             interrupted = c.writing
-            if not interrupted:
-                transmit(None)
+            while not interrupted and not c.closed:
+                try:
+                    transmit(None)
+                except BaseException:
+                    pass  # by a signal handler; the frame is still to be sent
     if not interrupted:
         rest()
 
@@ -289,7 +294,6 @@ def refuse(value):
 
 
 write_json = make_encoder(None, refuse, encode_basestring, None, ":", ",", False, False, False)
-scalar_json = make_encoder(None, refuse, encode_basestring, None, ":", ",", False, False, False)
 
 
 class Offence(Exception):
@@ -459,10 +463,9 @@ def examine(value, cap, root):
                 else:
                     place, item = next(top[1])
                     if type(place) is not str:
-                        raise Offence(
-                            f"{path(root, stack[:-1], top[2])} has the key {show(place)}, {article(type(place).__name__)};"
-                            + " keys are strings: use str(key)"
-                        )
+                        where = path(root, stack[:-1], top[2])
+                        key = f"{show(place)}, {article(type(place).__name__)}"
+                        raise Offence(f"{where} has the key {key}; keys are strings: use str(key)")
                     grown = string_bytes(place, cap) + 2
             except StopIteration:
                 if first:
@@ -569,7 +572,8 @@ def complain(item, root, stack, place):
         return f"{where} is {show(item)}, an integer that no double holds exactly; {verb} str({name})"
     if kind is Call:
         called = item.function
-        return f"{where} is a coroutine, the call of {called.label} that was not awaited; await it: await {called.label}(...)"
+        remedy = f"await it: await {called.label}(...)"
+        return f"{where} is a coroutine, the call of {called.label} that was not awaited; {remedy}"
     bases = [base.__name__ for base in kind.__mro__]
     title = kind.__name__
     if title in ("coroutine", "Task", "Future", "_GatheringFuture"):
@@ -611,7 +615,7 @@ def encode(value, cap, root):
             text = encode_deep(value)
     else:
         examine(value, cap, root)
-        text = "".join(scalar_json(value, 0))
+        text = "".join(write_json(value, 0))
     return text.encode("utf-8", "backslashreplace")
 
 
@@ -627,7 +631,7 @@ def encode_deep(value):
             stack.append((listed, iter(item if listed else item.items())))
             opened = True
         else:
-            out += scalar_json(item, 0)
+            out += write_json(item, 0)
             opened = False
         while stack:
             listed, items = stack[-1]
@@ -780,7 +784,12 @@ def print(*args, sep=" ", end="\n", file=None, flush=False):
     log(file._name, text)
 
 
-print.__module__ = "builtins"
+def exit(code=None):
+    """Ends the process with a code, as sys.exit does."""
+    raise SystemExit(code)
+
+
+print.__module__ = exit.__module__ = "builtins"
 
 
 # Calls
@@ -985,7 +994,8 @@ def dispatch(entry):
     run.calls[number] = entry
     call = entry.call
     line = b',"line":%d' % call.line if call.line > 0 else b""
-    channel.deferred.append(b'{"type":"call","id":%d,%b%b,"args":%b}\n' % (number, call.function.head, line, entry.data))
+    frame = b'{"type":"call","id":%d,%b%b,"args":%b}\n' % (number, call.function.head, line, entry.data)
+    channel.deferred.append(frame)
     entry.data = None
 
 
@@ -1341,6 +1351,9 @@ def meant(body, injected):
     return "main", type(main) in (_ast.FunctionDef, _ast.AsyncFunctionDef) and not returns_value(main)
 
 
+ACTIVE = ("print", "exec", "eval", "input", "open")
+
+
 def acts(expression, injected):
     """Whether the value of a constant does something by itself: awaits, or calls a binding or prints."""
     stack = [expression]
@@ -1355,7 +1368,7 @@ def acts(expression, injected):
             root = node.func
             while type(root) in (_ast.Attribute, _ast.Subscript):
                 root = root.value
-            if type(root) is _ast.Name and (root.id in injected or root.id in ("print", "exec", "eval", "input", "open")):
+            if type(root) is _ast.Name and (root.id in injected or root.id in ACTIVE):
                 return True
         for field in node._fields:
             value = getattr(node, field, None)
@@ -1405,8 +1418,9 @@ def compile_program(text, names):
     check_blocks(body, text)
     program.way, program.silent = meant(body, names)
     lead = []
-    if body and type(body[0]) is _ast.Expr and type(body[0].value) is _ast.Constant and type(body[0].value.value) is str:
-        names["__doc__"] = body[0].value.value
+    first = body[0].value if body and type(body[0]) is _ast.Expr else None
+    if type(first) is _ast.Constant and type(first.value) is str:
+        names["__doc__"] = first.value
         lead.append(body.pop(0))
     while body and type(body[0]) is _ast.ImportFrom and body[0].module == "__future__" and body[0].level == 0:
         lead.append(body.pop(0))
@@ -1432,7 +1446,7 @@ def compile_program(text, names):
     code, outer = compile_body(lead, body, ())
     taken = set(code.co_varnames) | set(code.co_cellvars)
     if found.stars:
-        # What * brings are globals, so that the program's own names must be too, or the order of the two would not count.
+        # What * brings are globals; the program's own names must be too, or the order of the two would not count.
         inner = nonlocals_of(body)
         free = sorted(name for name in taken if name not in inner and name[:1] != ".")
         for node in found.annotated:
@@ -1441,9 +1455,8 @@ def compile_program(text, names):
             body.insert(0, _ast.Global(names=free, **where))
             code, outer = compile_body(lead, body, ())
             taken = set(code.co_varnames) | set(code.co_cellvars)
-        stars = [
-            compile(_ast.Module(body=[node], type_ignores=[]), FILE, "exec", 0, True) for node in found.stars
-        ]
+        modules = [_ast.Module(body=[node], type_ignores=[]) for node in found.stars]
+        stars = [compile(each, FILE, "exec", 0, True) for each in modules]
         names[STAR] = lambda index: exec(stars[index], names)
     # A name that the program binds somewhere still means what was injected, or built in, until then.
     seeds = sorted(name for name in taken if name in names or name in vars(builtins))
@@ -1645,6 +1658,21 @@ def details_of(error):
 ballast = []
 
 
+def quieten():
+    """The program has ended: its signal handlers are not to break into what follows."""
+    ballast.clear()
+    while True:
+        try:
+            for number in range(1, _signal.NSIG):
+                if callable(_signal.getsignal(number)):
+                    _signal.signal(number, _signal.SIG_IGN)
+            return
+        except ValueError:
+            return  # in another thread, where no handler runs
+        except BaseException:
+            pass
+
+
 def unsent():
     listed = []
     if run is not None:
@@ -1690,7 +1718,7 @@ def exhausted(error):
 
 def fail(error):
     """Ends the run for an exception that nobody caught."""
-    ballast.clear()
+    quieten()
     if exhausted(error):
         try:
             flush()
@@ -1738,7 +1766,7 @@ def leave(error):
 
 def complete(result, silent):
     """Ends the run with what the program returned: None, or a tuple of its value."""
-    ballast.clear()
+    quieten()
     if getpid() != channel.pid:
         _exit(0)
     finish_output()
@@ -1969,6 +1997,12 @@ def runner_handler(handler):
     return function is not None and getattr(function, "__name__", "") == "_on_sigint"
 
 
+STUCK = (
+    "Error: nothing left that could resume the program: "
+    "it awaits something that no timer, call or task will ever settle"
+)
+
+
 def stuck(loop):
     frames = []
     each = run.coroutine
@@ -1991,10 +2025,7 @@ def stuck(loop):
             break
     frames.reverse()
     finish_output()
-    throw(
-        "Error: nothing left that could resume the program: it awaits something that no timer, call or task will ever settle",
-        frames[:MOST_FRAMES],
-    )
+    throw(STUCK, frames[:MOST_FRAMES])
 
 
 def unretrieved():
@@ -2035,7 +2066,7 @@ MSG_DONTWAIT = 0x40
 
 
 def read_in_thread():
-    """Calls from a loop other than the program's own: the answers are read by a thread, for that loop may block ours."""
+    """For calls from another loop than the program's own: a thread reads the answers, for that loop may block ours."""
     if not run.reader:
         run.reader = True
         start_new_thread(reader, ())
@@ -2169,7 +2200,7 @@ def drive(coroutine):
         if run.adopted is not None:
             leave_task(run.loop, run.main)
             set_running_loop(None)
-            run.adopted.first = lambda: again(yielded)
+            run.adopted.first = lambda: yielded
             return turn(run.loop)
         if type(yielded) is Entry:
             while yielded.frame is None and error is None:
@@ -2184,10 +2215,6 @@ def drive(coroutine):
                 flush()
         elif yielded is not None:
             error = RuntimeError(f"the program got a bad yield: {yielded!r}")
-
-
-def again(yielded):
-    return yielded
 
 
 def turn(loop):
@@ -2317,6 +2344,7 @@ def serve(fd):
     sys.stdin = sys.__stdin__ = _io.TextIOWrapper(_io.BytesIO(), encoding="utf-8")
     sys.argv = [FILE]
     builtins.print = print
+    builtins.exit = builtins.quit = exit
 
     module = Main("__main__")
     names = vars(module)

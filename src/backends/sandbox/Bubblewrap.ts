@@ -33,7 +33,8 @@ Seccomp:\t2
 /** Open files of one guest; its interpreter uses some 25. */
 const mostFiles = 512
 
-const unavailable = (cause: SandboxUnavailable["cause"], message: string) => new SandboxUnavailable({ cause, message })
+const unavailable = (reason: SandboxUnavailable["reason"], message: string) =>
+  new SandboxUnavailable({ reason, message })
 
 const machine = (): Architecture | undefined =>
   process.platform === "linux" && (process.arch === "x64" || process.arch === "arm64") ? process.arch : undefined
@@ -157,28 +158,28 @@ const assemble = (
     return ["--ro-bind", from, at]
   })
   const packages = policy.packages === undefined ? [] : ["--ro-bind", policy.packages, packagesFolder[policy.language]]
-  const args = [
-    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
-    ...["--disable-userns", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"],
-    ...["--uid", "1000", "--gid", "1000", "--hostname", "guest"],
-    ...["--info-fd", String(infoDescriptor), "--block-fd", String(gateDescriptor)],
-    ...["--add-seccomp-fd", own(encodeFilter(architecture))],
-    ...mounts,
-    ...files.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
-    ...[...tops].flatMap(([name, target]) => ["--symlink", target, `/${name}`]),
-    ...files.own.flatMap(({ bytes, to }) => ["--perms", "0444", "--ro-bind-data", own(bytes), to]),
-    ...["--perms", "0555", "--ro-bind-data", own(Trampoline.assemble(architecture, limits)), "/guest/start"],
-    ...["--perms", "0444", "--ro-bind-data", own(Buffer.from(status)), "/proc/self/status"],
-    ...["--dev-bind", "/dev/null", "/dev/null"],
-    ...policy.readOnly.flatMap(({ from, to }) => ["--ro-bind", from, to]),
-    ...packages,
-    ...["--size", String(Math.ceil(policy.writableMb * mebibyte)), "--tmpfs", workingFolder],
-    ...["--remount-ro", "/", "--chdir", workingFolder, "--", "/guest/start"],
-    ...Object.entries(policy.env).map(([name, value]) => `${name}=${value}`),
-    "",
-    ...command
+  const args: ReadonlyArray<ReadonlyArray<string>> = [
+    ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
+    ["--disable-userns", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"],
+    ["--uid", "1000", "--gid", "1000", "--hostname", "guest"],
+    ["--info-fd", String(infoDescriptor), "--block-fd", String(gateDescriptor)],
+    ["--add-seccomp-fd", own(encodeFilter(architecture))],
+    mounts,
+    files.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
+    [...tops].flatMap(([name, target]) => ["--symlink", target, `/${name}`]),
+    files.own.flatMap(({ bytes, to }) => ["--perms", "0444", "--ro-bind-data", own(bytes), to]),
+    ["--perms", "0555", "--ro-bind-data", own(Trampoline.assemble(architecture, limits)), "/guest/start"],
+    ["--perms", "0444", "--ro-bind-data", own(Buffer.from(status)), "/proc/self/status"],
+    ["--dev-bind", "/dev/null", "/dev/null"],
+    policy.readOnly.flatMap(({ from, to }) => ["--ro-bind", from, to]),
+    packages,
+    ["--size", String(Math.ceil(policy.writableMb * mebibyte)), "--tmpfs", workingFolder],
+    ["--remount-ro", "/", "--chdir", workingFolder, "--", "/guest/start"],
+    Object.entries(policy.env).map(([name, value]) => `${name}=${value}`),
+    [""],
+    command
   ]
-  return { args, data }
+  return { args: args.flat(), data }
 }
 
 const commandOf = (files: GuestFiles.GuestFiles, policy: Checked, limits: Limits): ReadonlyArray<string> =>
@@ -193,17 +194,21 @@ const commandOf = (files: GuestFiles.GuestFiles, policy: Checked, limits: Limits
       ]
     : [
         files.interpreter,
-        ...["-I", "-S", "-u", "-B", files.entry],
+        "-I",
+        "-S",
+        "-u",
+        "-B",
+        files.entry,
         policy.packages === undefined ? "" : packagesFolder.python,
         ...Object.keys(policy.env)
       ]
 
 const lastWords: { readonly [language in Checked["language"]]: Recipe["lastWords"] } = {
   typescript: {
-    opening: /^<--- Last few GCs|^FATAL ERROR|^#\n# Fatal|^terminate called/mu,
+    opening: /\n*(?:<--- Last few GCs --->|FATAL ERROR: |#\n# Fatal |terminate called )/,
     outOfMemory: /out of memory|allocation failed|bad_alloc/i
   },
-  python: { opening: /^Fatal Python error|^terminate called/mu, outOfMemory: /MemoryError|bad_alloc/ }
+  python: { opening: /Fatal Python error|terminate called /, outOfMemory: /MemoryError|bad_alloc/ }
 }
 
 /** What a trial's program is: it ends at once. */
@@ -216,6 +221,12 @@ interface Idle {
   readonly memoryBytes: number
   readonly dataMb: number
   readonly addressSpaceMb: number
+}
+
+/** The line of an interpreter's last words that says what was wrong. */
+const errorLine = (words: string): string => {
+  const lines = words.trim().split("\n")
+  return lines.find((line) => /^\w*Error\b|^bwrap:/u.test(line)) ?? lines[0] ?? ""
 }
 
 /** Runs a first program: what the interpreter holds when it has ended, or what went wrong. */
@@ -239,7 +250,7 @@ const firstResult = (guest: SandboxGuest, limits: Limits, policy: Checked): Effe
       onStray: (_, bytes) => (stray += new TextDecoder().decode(bytes)),
       onExit: ({ code, signal }) => {
         const how = code === Trampoline.failedCode ? "the kernel refused a step (Linux 5.9 or newer is needed)" : ""
-        const why = stray.trim().split("\n")[0] || how || said.trim() || `${signal ?? `code ${code}`}`
+        const why = errorLine(stray) || how || said.trim() || `${signal ?? `code ${code}`}`
         resume(
           Effect.fail(
             unavailable(
@@ -286,15 +297,18 @@ const idles = new Map<string, Idle>()
 /** Memory that a guest may need beside its idle interpreter and its budget: code, stacks, buffers of pipes. */
 const slackMb = 8
 
+/** An engine that was tried. */
+export interface Engine {
+  /** One fresh guest, ended with the scope. */
+  readonly launch: Effect.Effect<Guest, LaunchFailure, Scope.Scope>
+}
+
 /**
  * Finds bubblewrap and what the guest needs, tries both with a first program, and gives what launches guests.
  *
  * Fails with `SandboxUnavailable` and a sentence that says what is missing and what to do.
  */
-export const make = (
-  limits: Limits,
-  policy: Checked
-): Effect.Effect<Effect.Effect<Guest, LaunchFailure, Scope.Scope>, SandboxUnavailable, Scope.Scope> =>
+export const make = (limits: Limits, policy: Checked): Effect.Effect<Engine, SandboxUnavailable, Scope.Scope> =>
   Effect.gen(function* () {
     const architecture = machine()
     if (architecture === undefined) {
@@ -369,5 +383,5 @@ export const make = (
         ? { data: (idle.dataMb + budgetMb + 24) * mebibyte }
         : { addressSpace: (idle.addressSpaceMb + budgetMb) * mebibyte }
     const recipe = yield* recipeOf(resources, grouped ? idle.memoryBytes + budgetMb * mebibyte : undefined)
-    return Effect.acquireRelease(start(recipe), (guest) => guest.end)
+    return { launch: Effect.acquireRelease(start(recipe), (guest) => guest.end) }
   })

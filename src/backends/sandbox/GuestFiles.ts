@@ -39,7 +39,7 @@ export interface GuestFiles {
 /** Where the guest's own code lies inside. */
 const ownFolder = "/guest"
 
-const unavailable = (message: string) => new SandboxUnavailable({ cause: "interpreter", message })
+const unavailable = (message: string) => new SandboxUnavailable({ reason: "interpreter", message })
 
 /** Executables and the libraries that they map, each where the dynamic loader looks for it. */
 const linked = (executables: ReadonlyArray<Mount>, libraries: ReadonlyArray<string>): ReadonlyArray<Mount> => {

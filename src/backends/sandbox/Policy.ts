@@ -71,10 +71,11 @@ const kindOf = (path: string): "file" | "folder" | undefined => {
 const within = (value: number | undefined, least: number, most: number): boolean =>
   value === undefined || (Number.isFinite(value) && value >= least && value <= most)
 
+const fail = (key: string, value: unknown, bound: string) => Effect.fail(new InvalidLimit({ key, value, bound }))
+
 /** Checks a policy; fails with the first offender. */
 export const check = (policy: Policy): Effect.Effect<Checked, InvalidLimit> =>
   Effect.suspend(() => {
-    const fail = (key: string, value: unknown, bound: string) => Effect.fail(new InvalidLimit({ key, value, bound }))
     const { commands = ["/usr/bin/sleep", "/bin/sleep"].filter((path) => kindOf(path) === "file").slice(0, 1) } = policy
     const { env = {}, language, maxProcesses = 128, packages, readOnly = [], writableMb = 16 } = policy
     if (language !== "typescript" && language !== "python") {

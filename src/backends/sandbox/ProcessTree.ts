@@ -25,7 +25,7 @@ const threads = (pid: number | undefined): ReadonlyArray<string> => {
 const mostProcesses = 4096
 
 /** A process and all its descendants, oldest first. */
-const tree = (root: number): ReadonlyArray<number> => {
+export const tree = (root: number): ReadonlyArray<number> => {
   const found = [root]
   for (let at = 0; at < found.length && found.length < mostProcesses; at++) {
     // A child belongs to the thread that started it.

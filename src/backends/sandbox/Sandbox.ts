@@ -34,7 +34,7 @@ export const launcher = (
 ): Effect.Effect<GuestLauncher["Service"], InvalidLimit | SandboxUnavailable, Scope.Scope> =>
   Effect.gen(function* () {
     const checked = yield* Policy.check(policy)
-    const launch = yield* Bubblewrap.make(limits, checked)
+    const { launch } = yield* Bubblewrap.make(limits, checked)
     return { language: checked.language, isolation: "container", standbyMs, launch }
   })
 

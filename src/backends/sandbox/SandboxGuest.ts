@@ -45,7 +45,12 @@ const buildMs = 20_000
 /** How long the processes of a sandbox may take to die, in milliseconds. */
 const deathMs = 5000
 
-const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
+/** Names by number; where there are two, such as SIGABRT and SIGIOT, the first is the one that Node uses. */
+const signalNames = new Map(
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [number, name])
+)
 
 /** bubblewrap tells a signal as a shell does: 128 and its number. */
 const signalOf = (code: number): string | undefined => (code > 128 ? signalNames.get(code - 128) : undefined)
@@ -238,7 +243,8 @@ export const start = (recipe: Recipe): Effect.Effect<SandboxGuest, LaunchFailure
     } finally {
       for (const file of data) closeSync(file)
     }
-    const [, stdout, stderr, channel, info, gate] = child.stdio
+    const pipes: ReadonlyArray<unknown> = child.stdio
+    const [, stdout, stderr, channel, info, gate] = pipes
     if (
       !(stdout instanceof Socket && stderr instanceof Socket && channel instanceof Socket) ||
       !(info instanceof Socket && gate instanceof Socket)

@@ -10,6 +10,6 @@ export class SandboxUnavailable extends Schema.TaggedError<SandboxUnavailable>()
    * `user-namespaces`: the kernel lets this user make none. `identity`: the host is root and can become nobody else.
    * `interpreter`: none was found, or it cannot be read. `trial`: a first program did not come through.
    */
-  cause: Schema.Literals(["platform", "engine", "user-namespaces", "identity", "interpreter", "trial"]),
+  reason: Schema.Literals(["platform", "engine", "user-namespaces", "identity", "interpreter", "trial"]),
   message: Schema.String
 }) {}

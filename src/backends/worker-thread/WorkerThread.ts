@@ -18,7 +18,7 @@ import type { CodeRuntime } from "../../services/CodeRuntime.ts"
 import {
   type Guest,
   type GuestExit,
-  GuestLauncher,
+  type GuestLauncher,
   type GuestListener,
   LaunchFailure
 } from "../../services/GuestLauncher.ts"

@@ -489,11 +489,7 @@ export const names: ReadonlyArray<Rule> = [
                 catch: (error) => new Unmet(error instanceof Error ? error.message : String(error))
               })
             )
-            ensure(
-              /not good/.test(rejected.message),
-              "a rejection that names it",
-              String(rejected)
-            )
+            ensure(/not good/.test(rejected.message), "a rejection that names it", String(rejected))
             equal(t.host.called(), 0, "calls")
           })
       }

@@ -1,0 +1,2 @@
+// Tries to flood the host with calls
+for (;;) tools.never({}).catch(() => {})

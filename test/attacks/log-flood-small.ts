@@ -1,0 +1,2 @@
+// Tries to fill the host with tiny logs
+for (;;) console.log("")
