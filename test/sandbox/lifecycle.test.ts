@@ -158,6 +158,22 @@ describe.for(languages)("a sandbox of %s", (language) => {
     assert.strictEqual((await runtime.run({ program: "return 7" })).value, 7)
   })
 
+  it.for([true, false])("ends with its interpreter, children and all (control group: %s)", async (cgroup) => {
+    await make({ cgroup })
+    const program =
+      language === "python"
+        ? "import os, subprocess\nsubprocess.Popen(['sleep', '60'], start_new_session=True)\nos._exit(3)"
+        : "const { spawn } = await import('node:child_process'); spawn('sleep', ['60'], { detached: true, stdio: 'ignore' }); process.exit(3)"
+    for (let i = 0; i < 5; i++) {
+      const { error } = await runtime.run({ program })
+      assert.match(error?.message ?? "", /code 3/u)
+      assert.deepStrictEqual(insiders(), [])
+      // Those whose parent is gone are no descendants any more.
+      const left = readdirSync("/proc").filter((name) => argsOf(Number(name)) === "sleep 60 ")
+      assert.deepStrictEqual(left, [])
+    }
+  })
+
   it("leaves nothing after many runs of every kind, some at once", { timeout: 60_000 }, async () => {
     await make({ standby: 1, maxConcurrentRuns: 3, maxWallMs: 20_000 })
     const programs =
@@ -192,7 +208,7 @@ describe.for(languages)("a sandbox of %s", (language) => {
     assert.strictEqual(junk.error?.kind, "worker-exit")
     assert.match(junk.error?.message ?? "", /protocol/u)
     // The host adopts no process that a sandbox names: it would end it with the run.
-    const victim = spawn("sleep", ["60"])
+    const victim = spawn("sleep", ["61"])
     const { error } = await runtime.run({ program: forge(language, `{"type":"spawned","pid":${victim.pid}}`, 1, 0) })
     assert.isUndefined(error)
     assert.isTrue(isAlive(victim.pid ?? 0))

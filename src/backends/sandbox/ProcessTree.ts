@@ -21,6 +21,12 @@ const threads = (pid: number | undefined): ReadonlyArray<string> => {
   }
 }
 
+/** Whether a process lives; one that is dead and waits for its parent does not. */
+export const isAlive = (pid: number): boolean => {
+  const stat = read(`/proc/${pid}/stat`)
+  return stat !== "" && !"ZX".includes(stat.charAt(stat.lastIndexOf(")") + 2))
+}
+
 /** More than any guest may have. */
 const mostProcesses = 4096
 

@@ -62,15 +62,6 @@ const linesOf = (text: string): number => {
   return lines
 }
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM"
-  }
-}
-
 export class SandboxGuest implements Guest {
   readonly #child: ChildProcess
   /** The first process inside, by its number on the host: all others end with it. */
@@ -160,10 +151,9 @@ export class SandboxGuest implements Guest {
     this.#hold()
     this.#kill()
     yield* Effect.promise(() => this.#gone)
-    // Where somebody ended bubblewrap itself, the kernel ends the first process inside; that takes a moment.
-    for (let waited = 0; this.#child.signalCode !== null && isAlive(this.#first) && waited < deathMs; waited++) {
-      yield* Effect.sleep(1)
-    }
+    // bubblewrap may be gone before: somebody ended it, or the interpreter ended and left children. The kernel then ends
+    // the first process inside, which takes a moment.
+    for (let waited = 0; ProcessTree.isAlive(this.#first) && waited < deathMs; waited++) yield* Effect.sleep(1)
     if (this.#group !== undefined) yield* this.#group.remove
   }).pipe(Effect.ignoreCause)
 
