@@ -186,6 +186,7 @@ export function make(
 }
 
 const paths = Schema.optional(Schema.Array(Schema.String))
+const duration = Schema.optional(Schema.Finite)
 const flag = Schema.optional(Schema.Boolean)
 const permission = Schema.Struct({
   allowRead: paths,
@@ -202,19 +203,20 @@ export class WorkerThreadCodeRuntime extends makeWith(
   WorkerThread.layer
 ) {}
 
-/** TypeScript in Node processes. Beside the limits it takes `permission` and `cgroup`, as `NodeProcess.Options` has them. */
+/** TypeScript in Node processes. Beside the limits it takes `permission`, `cgroup` and `standbyMs`, as `NodeProcess.Options` has them. */
 export class NodeProcessCodeRuntime extends makeWith(
   Schema.Struct({
     ...limits.fields,
     permission: Schema.optional(Schema.Union([permission, Schema.Literal(false)])),
-    cgroup: flag
+    cgroup: flag,
+    standbyMs: duration
   }),
   NodeProcess.layer
 ) {}
 
-/** Python in CPython processes. Beside the limits it takes `python` and `cgroup`, as `PythonProcess.Options` has them. */
+/** Python in CPython processes. Beside the limits it takes `python`, `cgroup` and `standbyMs`, as `PythonProcess.Options` has them. */
 export class PythonProcessCodeRuntime extends makeWith(
-  Schema.Struct({ ...limits.fields, python: Schema.optional(Schema.String), cgroup: flag }),
+  Schema.Struct({ ...limits.fields, python: Schema.optional(Schema.String), cgroup: flag, standbyMs: duration }),
   PythonProcess.layer
 ) {}
 

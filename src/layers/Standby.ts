@@ -30,6 +30,9 @@ export const keepReady = (
 
 const refillAfterMs = 3
 
+/** The longest wait that a timer takes, in milliseconds; longer ones are for ever. */
+const longestTimer = 2_147_483_647
+
 const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"], size: number) {
   const poolScope = yield* Effect.scope
   const runFork = Effect.runForkWith(yield* Effect.context())
@@ -72,7 +75,7 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
       }
     }
     waiting.guest.listen(listener)
-    if (launcher.standbyMs === undefined) return
+    if (launcher.standbyMs === undefined || launcher.standbyMs > longestTimer) return
     const retire = setTimeout(() => {
       const at = ready.indexOf(waiting)
       if (at < 0) return

@@ -160,16 +160,17 @@ describe.for(languages)("a sandbox of %s", (language) => {
 
   it.for([true, false])("ends with its interpreter, children and all (control group: %s)", async (cgroup) => {
     await make({ cgroup })
+    const nap = `60.${process.pid}`
     const program =
       language === "python"
-        ? "import os, subprocess\nsubprocess.Popen(['sleep', '60'], start_new_session=True)\nos._exit(3)"
-        : "const { spawn } = await import('node:child_process'); spawn('sleep', ['60'], { detached: true, stdio: 'ignore' }); process.exit(3)"
+        ? `import os, subprocess\nsubprocess.Popen(['sleep', '${nap}'], start_new_session=True)\nos._exit(3)`
+        : `const { spawn } = await import('node:child_process'); spawn('sleep', ['${nap}'], { detached: true, stdio: 'ignore' }); process.exit(3)`
     for (let i = 0; i < 5; i++) {
       const { error } = await runtime.run({ program })
       assert.match(error?.message ?? "", /code 3/u)
       assert.deepStrictEqual(insiders(), [])
       // Those whose parent is gone are no descendants any more.
-      const left = readdirSync("/proc").filter((name) => argsOf(Number(name)) === "sleep 60 ")
+      const left = readdirSync("/proc").filter((name) => argsOf(Number(name)) === `sleep ${nap} `)
       assert.deepStrictEqual(left, [])
     }
   })
@@ -233,6 +234,23 @@ describe.for(languages)("a sandbox of %s", (language) => {
       assert.match(error?.message ?? "", /memory/u)
     }
     assert.strictEqual((await runtime.run({ program: "return 7" })).value, 7)
+  })
+})
+
+describe("the meters of a sandbox", () => {
+  it.for([true, false])("count the work of children (control group: %s)", { timeout: 30_000 }, async (cgroup) => {
+    const limits = { computeMs: 500, maxWallMs: 20_000, standby: 0 }
+    const runtime = await PromiseAdapter.make(Sandbox.layer({ language: "python", cgroup, ...limits }))
+    const child = "import os, time\nif os.fork() == 0:\n    while True: pass\ntime.sleep(60)"
+    const bomb = "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"
+    for (const program of [child, bomb]) {
+      const { error } = await runtime.run({ program })
+      assert.strictEqual(error?.kind, "timeout")
+      assert.match(error?.message ?? "", /computeMs/u)
+      assert.deepStrictEqual(insiders(), [])
+      assert.strictEqual((await runtime.run({ program: "return 7" })).value, 7)
+    }
+    await runtime.dispose()
   })
 })
 

@@ -149,6 +149,15 @@ describe("a host that can make no sandbox fails with the remedy", () => {
     expectUnavailable(error, "interpreter", /\/nowhere\/python/u)
   })
 
+  it("where the guest's user cannot read what it needs", async (context) => {
+    context.skip(process.geteuid?.() !== 0, "an ordinary user's guests read what the host reads")
+    const from = join(folder, "private")
+    mkdirSync(join(from, "data"), { recursive: true })
+    chmodSync(from, 0o700)
+    const error = await failureOf({ language: "python", readOnly: [{ from: join(from, "data"), to: "/data" }] })
+    expectUnavailable(error, "interpreter", /private\/data: Permission denied.*; keep the interpreter/u)
+  })
+
   const isRoot = process.geteuid?.() === 0
   const hasTools = spawnSync("setpriv", ["--version"]).status === 0 && spawnSync("unshare", ["--version"]).status === 0
 

@@ -174,8 +174,9 @@ const siteText = (site: Site): string =>
     ? `    at ${fileName}:${site.line}:${site.column}`
     : `    at ${site.name} (${fileName}:${site.line}:${site.column})`
 
-const frameOfStack = /^\s+at (?:async )?(?:(.*?) )?\(?program\.ts:(\d+):(\d+)\)?$/u
-const headOfSyntaxError = /^program\.ts:(\d+)$/u
+// A program may write any stack: a place that there cannot be would make the whole frame junk.
+const frameOfStack = /^\s+at (?:async )?(?:(.*?) )?\(?program\.ts:([1-9]\d{0,8}):([1-9]\d{0,8})\)?$/u
+const headOfSyntaxError = /^program\.ts:([1-9]\d{0,8})$/u
 
 const frameText = (line: string, column: string, name: string): string =>
   `{"line":${line},"column":${column}${name === "" ? "" : `,"name":${stringify(name)}`}}`

@@ -11,6 +11,7 @@ import type { InvalidLimit, Limits, LimitsInput } from "../../domain/Limits.ts"
 import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
 import type { CodeRuntime } from "../../services/CodeRuntime.ts"
 import type { GuestLauncher } from "../../services/GuestLauncher.ts"
+import { type NodePermission, permissionFlags } from "../javascript-guest/NodePermission.ts"
 import * as Platform from "../process/Platform.ts"
 import * as Premises from "../process/Premises.ts"
 import * as ProcessGuest from "../process/ProcessGuest.ts"
@@ -19,17 +20,8 @@ import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.t
 
 export { UnsupportedPlatform } from "../process/Platform.ts"
 
-/** Node's permission flags for each guest, spelled as Node spells them; absent flags deny. */
-export interface Permission {
-  /** Paths that programs may read; `"*"` for all. The private working directory is always allowed. */
-  readonly allowRead?: ReadonlyArray<string> | undefined
-  /** Paths that programs may write; `"*"` for all. The private working directory is always allowed. */
-  readonly allowWrite?: ReadonlyArray<string> | undefined
-  readonly allowChildProcess?: boolean | undefined
-  readonly allowWorker?: boolean | undefined
-  readonly allowAddons?: boolean | undefined
-  readonly allowWasi?: boolean | undefined
-}
+/** What programs may do. Their private working directory may always be read and written. */
+export type Permission = NodePermission
 
 /** Options of the backend: the limits, and what a guest may do. */
 export interface Options extends LimitsInput {
@@ -41,6 +33,8 @@ export interface Options extends LimitsInput {
   readonly permission?: Permission | false | undefined
   /** Whether a control group (version 2) holds each guest where the host may make one; true by default. */
   readonly cgroup?: boolean | undefined
+  /** How long a standby waits for a program before it is given up, in milliseconds; 500 by default. */
+  readonly standbyMs?: number | undefined
 }
 
 /** What programs may do by default. */
@@ -50,22 +44,18 @@ const entry = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "./guest-process.ts" : "./guest-process.js", import.meta.url)
 )
 
-const permissionFlags = (permission: Permission | false, folder: string): ReadonlyArray<string> => {
+const flagsOf = (permission: Permission | false, folder: string): ReadonlyArray<string> => {
   if (permission === false) return []
-  const flags = ["--permission"]
   // The folder is made when a program comes, so Node does not see that it is one.
-  for (const path of [folder, `${folder}/*`]) flags.push(`--allow-fs-read=${path}`, `--allow-fs-write=${path}`)
-  // What the guest looks at before a program comes.
-  flags.push("--allow-fs-read=/proc/self/fdinfo")
+  const own = [folder, `${folder}/*`]
   // The guest itself. Its sources, where it was not built, lie in folders of their own.
-  flags.push(`--allow-fs-read=${entry.endsWith(".ts") ? fileURLToPath(new URL("../..", import.meta.url)) : entry}`)
-  for (const path of permission.allowRead ?? []) flags.push(`--allow-fs-read=${path}`)
-  for (const path of permission.allowWrite ?? []) flags.push(`--allow-fs-write=${path}`)
-  if (permission.allowChildProcess === true) flags.push("--allow-child-process")
-  if (permission.allowWorker === true) flags.push("--allow-worker")
-  if (permission.allowAddons === true) flags.push("--allow-addons")
-  if (permission.allowWasi === true) flags.push("--allow-wasi")
-  return flags
+  const guest = entry.endsWith(".ts") ? fileURLToPath(new URL("../..", import.meta.url)) : entry
+  return permissionFlags({
+    ...permission,
+    // The guest looks at its descriptors before a program comes.
+    allowRead: [...own, "/proc/self/fdinfo", guest, ...(permission.allowRead ?? [])],
+    allowWrite: [...own, ...(permission.allowWrite ?? [])]
+  })
 }
 
 /** What every guest's Node is started with: one thread beside its own, and no warnings of flags on standard error. */
@@ -93,7 +83,7 @@ const measureIdle = (): Promise<number> =>
  */
 export const launcher = (
   limits: Limits,
-  options: Pick<Options, "permission" | "cgroup"> = {}
+  options: Pick<Options, "permission" | "cgroup" | "standbyMs"> = {}
 ): Effect.Effect<GuestLauncher["Service"], Platform.UnsupportedPlatform, Scope.Scope> =>
   Effect.gen(function* () {
     yield* Platform.check
@@ -106,7 +96,7 @@ export const launcher = (
     return {
       language: "typescript",
       isolation: "process",
-      standbyMs: ProcessGuest.standbyMs,
+      standbyMs: options.standbyMs ?? ProcessGuest.standbyMs,
       launch: Effect.flatMap(
         Effect.promise(() => measured),
         (idleMb) =>
@@ -124,7 +114,7 @@ export const launcher = (
               process.execPath,
               ...flags,
               `--max-old-space-size=${heapMb}`,
-              ...permissionFlags(permission, folder),
+              ...flagsOf(permission, folder),
               entry,
               folder
             ],
@@ -145,6 +135,10 @@ export const launcher = (
  * Fails with `InvalidLimit` for a limit outside its bound, and with `UnsupportedPlatform` elsewhere than on Linux.
  */
 export const layer = (options: Options = {}): Layer.Layer<CodeRuntime, InvalidLimit | Platform.UnsupportedPlatform> => {
-  const { cgroup, permission, ...limits } = options
-  return RuntimeLayer.make(limits, (checked) => launcher(checked, { cgroup, permission }), TypeScriptCompiler.layer)
+  const { cgroup, permission, standbyMs, ...limits } = options
+  return RuntimeLayer.make(
+    limits,
+    (checked) => launcher(checked, { cgroup, permission, standbyMs }),
+    TypeScriptCompiler.layer
+  )
 }

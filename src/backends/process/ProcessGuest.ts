@@ -37,7 +37,7 @@ export interface Program {
 const aborts: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL"])
 
 /** How long a guest may be kept ready: a process holds more than its runtime should hold while nobody uses it. */
-export const standbyMs = 1000
+export const standbyMs = 500
 
 /** How long the pipes of a dead guest may be held open by somebody who could not be ended. */
 const drainMs = 500

@@ -23,6 +23,8 @@ export interface Options extends LimitsInput {
   readonly python?: string | undefined
   /** Whether a control group (version 2) holds each guest where the host may make one; true by default. */
   readonly cgroup?: boolean | undefined
+  /** How long a standby waits for a program before it is given up, in milliseconds; 500 by default. */
+  readonly standbyMs?: number | undefined
 }
 
 /** Runs the guest, whose code comes on standard input: compiling it would take longer than all the rest. */
@@ -41,7 +43,7 @@ const idleMb = 48
  */
 export const launcher = (
   limits: Limits,
-  options: Pick<Options, "python" | "cgroup"> = {}
+  options: Pick<Options, "python" | "cgroup" | "standbyMs"> = {}
 ): Effect.Effect<GuestLauncher["Service"], Interpreter.PythonUnavailable | Platform.UnsupportedPlatform, Scope.Scope> =>
   Effect.gen(function* () {
     yield* Platform.check
@@ -51,7 +53,7 @@ export const launcher = (
     return {
       language: "python",
       isolation: "process",
-      standbyMs: ProcessGuest.standbyMs,
+      standbyMs: options.standbyMs ?? ProcessGuest.standbyMs,
       launch: ProcessGuest.launch(premises, {
         command: ({ folder, mark }) => [executable, "-ISuBc", starting, String(space), String(mark), folder],
         input: guest,
@@ -71,6 +73,10 @@ export const launcher = (
 export const layer = (
   options: Options = {}
 ): Layer.Layer<CodeRuntime, InvalidLimit | Interpreter.PythonUnavailable | Platform.UnsupportedPlatform> => {
-  const { cgroup, python, ...limits } = options
-  return RuntimeLayer.make(limits, (checked) => launcher(checked, { cgroup, python }), ProgramCompiler.layerIdentity)
+  const { cgroup, python, standbyMs, ...limits } = options
+  return RuntimeLayer.make(
+    limits,
+    (checked) => launcher(checked, { cgroup, python, standbyMs }),
+    ProgramCompiler.layerIdentity
+  )
 }

@@ -247,6 +247,7 @@ export const start = (recipe: Recipe): Effect.Effect<SandboxGuest, LaunchFailure
 
     let said = ""
     let told = ""
+    let refusal = ""
     const onSaid = (bytes: Buffer) => (said += bytes.toString())
     const timer = setTimeout(() => child.kill("SIGKILL"), buildMs)
     const done = () => {
@@ -263,7 +264,7 @@ export const start = (recipe: Recipe): Effect.Effect<SandboxGuest, LaunchFailure
     }
     const onClose = (code: number | null, signal: string | null) => {
       done()
-      fail(said.trim().split("\n")[0] || `bubblewrap ended with ${signal ?? `code ${code}`}`)
+      fail(said.trim().split("\n")[0] || refusal || `bubblewrap ended with ${signal ?? `code ${code}`}`)
     }
     child.on("error", onError)
     child.on("close", onClose)
@@ -282,7 +283,8 @@ export const start = (recipe: Recipe): Effect.Effect<SandboxGuest, LaunchFailure
       if (groups !== undefined && (group === undefined || !group.join(first))) {
         ProcessTable.signal(first, "SIGKILL")
         if (group !== undefined) Effect.runFork(group.remove)
-        said = "its control group could not be made"
+        // Unless it is gone already, and says why.
+        refusal = "its control group could not be made"
         return
       }
       gate.end("\n")

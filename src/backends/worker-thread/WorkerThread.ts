@@ -22,19 +22,8 @@ import {
   type GuestListener,
   LaunchFailure
 } from "../../services/GuestLauncher.ts"
+import { type NodePermission, permissionFlags } from "../javascript-guest/NodePermission.ts"
 import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
-
-/** Node's permission flags for each worker, spelled as Node spells them; absent flags deny. */
-export interface WorkerPermission {
-  /** Paths that programs may read; `"*"` for all. */
-  readonly allowRead?: ReadonlyArray<string> | undefined
-  /** Paths that programs may write; `"*"` for all. */
-  readonly allowWrite?: ReadonlyArray<string> | undefined
-  readonly allowChildProcess?: boolean | undefined
-  readonly allowWorker?: boolean | undefined
-  readonly allowAddons?: boolean | undefined
-  readonly allowWasi?: boolean | undefined
-}
 
 /** Options of the backend: the limits, and what a worker may do. */
 export interface Options extends LimitsInput {
@@ -42,22 +31,10 @@ export interface Options extends LimitsInput {
    * Node's permission model for each guest (Node 24 or newer); off by default, since ordinary programs read files. It
    * closes much, not all: see `docs/security.md`.
    */
-  readonly permission?: WorkerPermission | undefined
+  readonly permission?: NodePermission | undefined
 }
 
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./guest-thread.ts" : "./guest-thread.js", import.meta.url)
-
-const permissionFlags = (permission: WorkerPermission | undefined): Array<string> => {
-  if (permission === undefined) return []
-  const flags = ["--permission"]
-  for (const path of permission.allowRead ?? []) flags.push(`--allow-fs-read=${path}`)
-  for (const path of permission.allowWrite ?? []) flags.push(`--allow-fs-write=${path}`)
-  if (permission.allowChildProcess === true) flags.push("--allow-child-process")
-  if (permission.allowWorker === true) flags.push("--allow-worker")
-  if (permission.allowAddons === true) flags.push("--allow-addons")
-  if (permission.allowWasi === true) flags.push("--allow-wasi")
-  return flags
-}
 
 const isOutOfMemory = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
@@ -92,7 +69,7 @@ class ThreadGuest implements Guest {
   #busyMs = 0
   #held = false
 
-  constructor(maxMemoryMb: number, permission: WorkerPermission | undefined) {
+  constructor(maxMemoryMb: number, permission: NodePermission | undefined) {
     const { port1, port2 } = new MessageChannel()
     const resourceLimits: ResourceLimits = { maxOldGenerationSizeMb: maxMemoryMb }
     this.#port = port1
@@ -100,7 +77,7 @@ class ThreadGuest implements Guest {
       name: "effect-code-runtime guest",
       argv: [],
       env: {},
-      execArgv: permissionFlags(permission),
+      execArgv: permission === undefined ? [] : [...permissionFlags(permission)],
       stdin: false,
       // Nobody reads them: the guest captures what the program writes, and nothing may reach the host's own.
       stdout: true,
@@ -184,7 +161,7 @@ class ThreadGuest implements Guest {
 }
 
 /** Launches worker threads. */
-export const launcher = (limits: Limits, permission?: WorkerPermission): GuestLauncher["Service"] => ({
+export const launcher = (limits: Limits, permission?: NodePermission): GuestLauncher["Service"] => ({
   language: "typescript",
   isolation: "worker-thread",
   launch: Effect.acquireRelease(

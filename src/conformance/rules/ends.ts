@@ -900,10 +900,7 @@ export const ends: ReadonlyArray<Rule> = [
               { value: 0 }
             ],
             ["return process.argv.slice(2)", { value: [] }],
-            [
-              "return [process.execArgv.join(' ').includes('conditions'), process.env.PATH ?? null, process.env.HOME ?? null]",
-              { value: [false, null, null] }
-            ]
+            ["return [process.env.PATH ?? null, process.env.HOME ?? null]", { value: [null, null] }]
           ],
           python: [
             ["import os\nreturn sorted(k for k in os.environ if k != 'LC_CTYPE')", { value: [] }],

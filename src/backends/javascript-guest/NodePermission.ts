@@ -1,0 +1,34 @@
+/**
+ * Node's permission model for a guest of Node: the flags that it is started with.
+ */
+
+/** What a guest may do, spelled as Node spells it; absent flags deny. */
+export interface NodePermission {
+  /** Paths that programs may read; `"*"` for all. */
+  readonly allowRead?: ReadonlyArray<string> | undefined
+  /** Paths that programs may write; `"*"` for all. */
+  readonly allowWrite?: ReadonlyArray<string> | undefined
+  readonly allowChildProcess?: boolean | undefined
+  readonly allowWorker?: boolean | undefined
+  readonly allowAddons?: boolean | undefined
+  readonly allowWasi?: boolean | undefined
+}
+
+/** Node 20 has the model, under its first name, and neither of the two last flags. */
+const isStable = process.allowedNodeEnvironmentFlags.has("--permission")
+
+/** `*` alone where it is among the paths: some versions of Node die of paths beside it. */
+const withoutCovered = (paths: ReadonlyArray<string> = []): ReadonlyArray<string> =>
+  paths.includes("*") ? ["*"] : paths
+
+/** The flags of a permission. */
+export const permissionFlags = (permission: NodePermission): ReadonlyArray<string> => {
+  const flags = [isStable ? "--permission" : "--experimental-permission"]
+  for (const path of withoutCovered(permission.allowRead)) flags.push(`--allow-fs-read=${path}`)
+  for (const path of withoutCovered(permission.allowWrite)) flags.push(`--allow-fs-write=${path}`)
+  if (permission.allowChildProcess === true) flags.push("--allow-child-process")
+  if (permission.allowWorker === true) flags.push("--allow-worker")
+  if (permission.allowAddons === true && isStable) flags.push("--allow-addons")
+  if (permission.allowWasi === true && isStable) flags.push("--allow-wasi")
+  return flags
+}

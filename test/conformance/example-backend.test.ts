@@ -1,0 +1,27 @@
+import { conformance } from "effect-code-runtime/conformance"
+import { assert, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { layer } from "../../examples/backend/launcher.ts"
+
+it("is a launcher of under 120 lines, against public exports alone", () => {
+  const text = readFileSync(new URL("../../examples/backend/launcher.ts", import.meta.url), "utf8")
+  assert.isBelow(text.trimEnd().split("\n").length, 120)
+  const imports = [...text.matchAll(/from "([^"]+)"/gu)].map((match) => match[1] ?? "")
+  assert.deepStrictEqual(
+    imports.filter((name) => !/^(?:effect|effect\/\w+|effect-code-runtime|node:[\w/]+)$/u.test(name)),
+    []
+  )
+})
+
+conformance({
+  name: "the example backend",
+  language: "typescript",
+  make: layer,
+  limits: {
+    "B6.heap": "V8's last words about its heap are on the standard error, so they are logs",
+    "B6.bytes": "the flag of V8 caps its heap, not the bytes outside of it",
+    "B7.session": "a session of its own is another process group",
+    "B7.grandchild": "a session of its own is another process group",
+    "B7.temporary-files": "the example has no folder for temporary files of its own"
+  }
+})
