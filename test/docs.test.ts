@@ -129,7 +129,7 @@ const layers: { readonly [language: string]: { readonly [name: string]: MakeLaye
 /** Why this machine cannot have a backend; a backend that should work and does not is no reason. */
 const whyNotHere = (error: unknown): string | undefined =>
   error instanceof Sandbox.SandboxUnavailable &&
-  ["platform", "engine", "user-namespaces", "identity"].includes(error.cause)
+  ["platform", "engine", "user-namespaces", "identity"].includes(error.reason)
     ? error.message
     : undefined
 

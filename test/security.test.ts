@@ -190,7 +190,7 @@ describe.each(backends)("$name", ({ language, layer, open }) => {
   let missing: string | undefined
   beforeAll(async () => {
     runtime = await PromiseAdapter.make(layer).catch((error: unknown) => {
-      const absent = error instanceof Sandbox.SandboxUnavailable && !["trial", "interpreter"].includes(error.cause)
+      const absent = error instanceof Sandbox.SandboxUnavailable && !["trial", "interpreter"].includes(error.reason)
       if (!absent) throw error
       missing = error.message
       return undefined

@@ -9,6 +9,8 @@ const ears = new Socket({ fd: 4, readable: true, writable: false })
 const ref = ears.ref.bind(ears)
 const unref = ears.unref.bind(ears)
 // Kept before the program runs: it may replace them.
+const { apply } = Reflect
+const { lastIndexOf, slice } = String.prototype
 const bytesOf = Buffer.from.bind(Buffer)
 
 const receive = startGuest({
@@ -23,8 +25,8 @@ const receive = startGuest({
 // `receive` takes whole lines.
 let rest = ""
 ears.setEncoding("utf8").on("data", (text: string) => {
-  const whole = (rest + text).lastIndexOf("\n") + 1
   const all = rest + text
-  rest = all.slice(whole)
-  if (whole > 0) receive(all.slice(0, whole))
+  const whole: number = apply(lastIndexOf, all, ["\n"]) + 1
+  rest = apply(slice, all, [whole])
+  if (whole > 0) receive(apply(slice, all, [0, whole]))
 })

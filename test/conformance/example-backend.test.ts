@@ -18,6 +18,7 @@ conformance({
   language: "typescript",
   make: layer,
   limits: {
+    "V5.poisoned-prototypes": "Node's streams, by which the example listens, call methods that a program may replace",
     "B6.heap": "V8's last words about its heap are on the standard error, so they are logs",
     "B6.bytes": "the flag of V8 caps its heap, not the bytes outside of it",
     "B7.session": "a session of its own is another process group",

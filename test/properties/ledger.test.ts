@@ -16,14 +16,15 @@ const Cap = Schema.Int.check(Schema.isBetween({ minimum: 4, maximum: 200 }))
 const isPrefix = (logs: ReadonlyArray<string>, all: ReadonlyArray<string>): boolean =>
   logs.every((entry, i) => entry === all[i] || (i === logs.length - 1 && (all[i] ?? "").startsWith(entry)))
 
+const characterAt = (text: string, at: number) => {
+  const code = text.codePointAt(at) ?? 0
+  return text.slice(at, at + (code > 0xffff ? 2 : 1))
+}
+
 /** Longer by one character (a pair of surrogates counts as one), or by one entry. */
 const longer = (logs: ReadonlyArray<string>, all: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
   const last = logs.at(-1)
   const whole = all[logs.length - 1]
-  const characterAt = (text: string, at: number) => {
-    const code = text.codePointAt(at) ?? 0
-    return text.slice(at, at + (code > 0xffff ? 2 : 1))
-  }
   if (last !== undefined && whole !== undefined && last !== whole)
     return [...logs.slice(0, -1), last + characterAt(whole, last.length)]
   const next = all[logs.length]

@@ -26,6 +26,11 @@ const Vectors = Schema.Struct({
 const text = readFileSync(new URL("./frames.json", import.meta.url), "utf8")
 const vectors = Schema.decodeUnknownSync(Vectors)(JSON.parse(text))
 
+const types = (frames: ReadonlyArray<unknown>) =>
+  new Set(
+    frames.flatMap((frame) => (typeof frame === "object" && frame !== null && "type" in frame ? [frame.type] : []))
+  )
+
 describe("golden frames", () => {
   for (const { frame, line, note } of vectors.guest) {
     it(`from a guest: ${note}`, () => assert.deepStrictEqual(Frame.decode(line) ?? null, frame))
@@ -53,10 +58,6 @@ describe("golden frames", () => {
     })
   }
   it("covers every frame that there is", () => {
-    const types = (frames: ReadonlyArray<unknown>) =>
-      new Set(
-        frames.flatMap((frame) => (typeof frame === "object" && frame !== null && "type" in frame ? [frame.type] : []))
-      )
     assert.sameMembers(
       [...types(vectors.guest.map(({ frame }) => frame))],
       ["started", "log", "call", "done", "threw", "invalid", "overflow", "spawned"]

@@ -67,9 +67,7 @@ process.on("message", (order: unknown) => {
       const told: Told = { outcome, next: next.value ?? next.error, stalledMs, trouble: trouble.splice(0) }
       process.send?.(told)
     })
-  ).then((exit) => {
-    if (Exit.isFailure(exit)) process.send?.({ failed: String(exit) })
-  })
+  ).then((exit) => Exit.isFailure(exit) && process.send?.({ failed: String(exit) }))
 })
 process.on("disconnect", () => process.exit(0))
 process.send?.("ready")

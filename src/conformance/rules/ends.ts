@@ -110,7 +110,7 @@ export const ends: ReadonlyArray<Rule> = [
         },
         check: (outcome) =>
           ensure(
-            outcome.usage.cpuMs < 400 && outcome.usage.wallMs >= 850,
+            outcome.usage.cpuMs < 400 && outcome.usage.wallMs >= 500,
             "busy time apart from wall time",
             outcome.usage
           )
@@ -174,7 +174,7 @@ export const ends: ReadonlyArray<Rule> = [
         },
         check: (outcome) => {
           if (outcome.kind === undefined)
-            ensure(outcome.usage.cpuMs >= 100 && outcome.usage.wallMs >= 590, "the time that it took", outcome.usage)
+            ensure(outcome.usage.cpuMs >= 100 && outcome.usage.wallMs >= 400, "the time that it took", outcome.usage)
         }
       },
       {
