@@ -27,7 +27,7 @@ export interface Offence {
 export type Inspection = "lossless" | "oversize" | Offence
 
 const { ownKeys, getOwnPropertyDescriptor, getPrototypeOf, has, apply } = Reflect
-const { setPrototypeOf, is, freeze } = Object
+const { setPrototypeOf, is, freeze, getOwnPropertyNames, getOwnPropertySymbols } = Object
 const { isArray } = Array
 const { isFinite } = Number
 const stringifyNative = JSON.stringify
@@ -218,6 +218,7 @@ const describe = (value: unknown, path: string, verb: string): string => {
  * bytes, this pass stops early at values that are surely too long.
  */
 export const inspect = (value: unknown, root: string, cap: number): Inspection => {
+  if (measure(value, depthOfMeasure, cap) <= cap) return "lossless"
   if (typeof value !== "object" || value === null) return walk(value, root, cap, noPlaces)
   const places = takeSpare()
   const found = walk(value, root, cap, places)
@@ -226,6 +227,60 @@ export const inspect = (value: unknown, root: string, cap: number): Inspection =
 }
 
 const noPlaces: Array<Place> = bareList()
+
+/** Depth of the values that {@link measure} knows: deep enough for ordinary ones, and no stack is used up by it. */
+const depthOfMeasure = 64
+
+/** At most no cap, not even an infinite one; a sum with it stays so. */
+const unknownSize = Number.NaN
+
+/**
+ * The units of a value that is lossless at a glance, as {@link walk} counts them; `unknownSize` for every other value,
+ * which the walk then judges, and any number above `cap` once it is passed. It keeps no places, so that ordinary values
+ * cost much less than by the walk.
+ */
+const measure = (value: unknown, depth: number, cap: number): number => {
+  switch (typeof value) {
+    case "string":
+      return value.length + 1
+    case "boolean":
+      return 1
+    case "number":
+      return isFinite(value) && !is(value, -0) ? 1 : unknownSize
+    case "object":
+      break
+    default:
+      return unknownSize
+  }
+  if (value === null) return 1
+  if (depth === 0) return unknownSize
+  const prototype = getPrototypeOf(value)
+  let units = 1
+  if (isArray(value)) {
+    const { length } = value
+    if (prototype !== arrayPrototype || ownKeys(value).length !== length + 1) return unknownSize
+    // As many keys as a dense array has, and an index each that is found: so they are the indices and the length.
+    for (let i = 0; i < length && units <= cap; i++) {
+      const own = getOwnPropertyDescriptor(value, i)
+      units += isPlainProperty(own) ? measure(own.value, depth - 1, cap - units) : unknownSize
+    }
+    return units
+  }
+  if (prototype !== objectPrototype && prototype !== null) return unknownSize
+  // Two lists that V8 has at hand; that of all keys is made anew each time.
+  const names = getOwnPropertyNames(value)
+  if (getOwnPropertySymbols(value).length > 0) return unknownSize
+  for (let i = 0; i < names.length && units <= cap; i++) {
+    const name = names[i] ?? ""
+    const own = getOwnPropertyDescriptor(value, name)
+    units += name.length + 1
+    units += isPlainProperty(own) ? measure(own.value, depth - 1, cap - units) : unknownSize
+  }
+  return units
+}
+
+const isPlainProperty = (own: PropertyDescriptor | undefined): own is PropertyDescriptor =>
+  own !== undefined && own.get === undefined && own.set === undefined && own.enumerable === true
 
 const walk = (value: unknown, root: string, cap: number, places: Array<Place>): Inspection => {
   let depth = 0

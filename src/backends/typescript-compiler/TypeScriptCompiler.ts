@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { type CompiledProgram, ProgramCompiler, ProgramRejected } from "../../services/ProgramCompiler.ts"
 import * as CompilerThreads from "./CompilerThreads.ts"
 import { makeLocate } from "./locate.ts"
+import { plain } from "./plain.ts"
 import * as PreparedThreads from "./PreparedThreads.ts"
 
 type Answer = Effect.Effect<CompiledProgram, ProgramRejected>
@@ -82,23 +83,33 @@ const charactersOf = (program: string, outcome: CompilerThreads.Outcome): number
   program.length +
   (outcome._tag === "Compiled" ? outcome.compiled.code.length + (outcome.compiled.mappings?.length ?? 0) : 0)
 
-const compiler = (threads: CompilerThreads.CompilerThreads): ProgramCompiler["Service"] => {
+const compiler = (threads: () => CompilerThreads.CompilerThreads): ProgramCompiler["Service"] => {
   const cache = makeCache()
   const jobs = new Map<string, Job>()
+
+  const keep = (program: string, outcome: CompilerThreads.Outcome): Answer => {
+    const answer = answerOf(program, outcome)
+    // What depended on the state of the machine may go better next time.
+    if (outcome._tag === "Compiled" || (outcome._tag === "Rejected" && outcome.cacheable)) {
+      cache.set(program, answer, charactersOf(program, outcome))
+    }
+    return answer
+  }
 
   const begin = (program: string): Job => {
     const job: Job = { waiters: new Set(), abandon: () => undefined }
     jobs.set(program, job)
-    job.abandon = threads.compile(program, (outcome) => {
+    job.abandon = threads().compile(program, (outcome) => {
       jobs.delete(program)
-      const answer = answerOf(program, outcome)
-      // What depended on the state of the machine may go better next time.
-      if (outcome._tag === "Compiled" || (outcome._tag === "Rejected" && outcome.cacheable)) {
-        cache.set(program, answer, charactersOf(program, outcome))
-      }
+      const answer = keep(program, outcome)
       for (const resume of job.waiters) resume(answer)
     })
     return job
+  }
+
+  const atOnce = (program: string): Answer | undefined => {
+    const compiled = plain(program)
+    return compiled === undefined ? undefined : keep(program, { _tag: "Compiled", compiled })
   }
 
   const wait = (program: string): Answer =>
@@ -114,17 +125,39 @@ const compiler = (threads: CompilerThreads.CompilerThreads): ProgramCompiler["Se
     })
 
   return ProgramCompiler.of({
-    compile: (program) => Effect.suspend(() => cache.get(program) ?? wait(program))
+    compile: (program) => Effect.suspend(() => cache.get(program) ?? atOnce(program) ?? wait(program))
   })
 }
+
+/** How long after its start a runtime loads the compiler though no program has needed it, in milliseconds. */
+const warmUpMs = 1000
+
+/**
+ * Threads that are made when they are needed first, or soon: a process that lives for one plain program never loads a
+ * compiler, and a host that waits for programs has one ready.
+ */
+const lazily = (make: () => CompilerThreads.CompilerThreads) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      let threads: CompilerThreads.CompilerThreads | undefined
+      const get = () => (threads ??= make())
+      const warmUp = setTimeout(get, warmUpMs)
+      warmUp.unref()
+      return {
+        get,
+        close: async () => {
+          clearTimeout(warmUp)
+          await threads?.close()
+        }
+      }
+    }),
+    ({ close }) => Effect.promise(close)
+  )
 
 const layerOf = (make: () => CompilerThreads.CompilerThreads): Layer.Layer<ProgramCompiler> =>
   Layer.effect(
     ProgramCompiler,
-    Effect.map(
-      Effect.acquireRelease(Effect.sync(make), (threads) => Effect.promise(() => threads.close())),
-      compiler
-    )
+    Effect.map(lazily(make), ({ get }) => compiler(get))
   )
 
 /** @internal For tests of the limits. */
