@@ -10,6 +10,8 @@ export interface Contestant {
   /** Its file in `contestants`. */
   readonly file: string
   readonly options: { readonly [key: string]: unknown }
+  /** Whether only the start of its process is timed: a way to load what takes part already. */
+  readonly startOnly?: boolean
   /** What one must know to read its figures. */
   readonly note: string
 }
@@ -30,6 +32,16 @@ export const contestants: ReadonlyArray<Contestant> = [
   ours("sandbox", "typescript", { backend: "sandbox" }, '`Sandbox.layer({ language: "typescript" })`'),
   ours("python", "python", { backend: "python" }, "`PythonProcess.layer()`"),
   ours("python sandbox", "python", { backend: "sandbox-python" }, '`Sandbox.layer({ language: "python" })`'),
+  {
+    ...ours(
+      "cordis plugin",
+      "typescript",
+      {},
+      "`effect-code-runtime/cordis/worker-thread` through cordis: the same backend, loaded as the harness's is"
+    ),
+    file: "cordis.js",
+    startOnly: true
+  },
   {
     name: "harness",
     role: "peer",
@@ -70,6 +82,14 @@ export const contestants: ReadonlyArray<Contestant> = [
     file: "bare-worker.js",
     options: {},
     note: "a `Worker` a run, evaluated and posted, no rules"
+  },
+  {
+    name: "bare worker, ready",
+    role: "floor",
+    dialect: "javascript",
+    file: "bare-worker.js",
+    options: { standby: true },
+    note: "the same, with the next one booted as soon as a run is over"
   },
   {
     name: "bare python",

@@ -100,7 +100,9 @@ const startTimes = async (count: number): Promise<void> => {
 const playGroup = async (group: (typeof groups)[number]): Promise<void> => {
   const rounds = extent === "full" ? Number(option("rounds") ?? group.rounds) : 1
   for (let round = 0; round < rounds; round++) {
-    const taking = contestants.filter((each) => group.of(each) && !results.missing.has(each.name))
+    const taking = contestants.filter(
+      (each) => each.startOnly !== true && group.of(each) && !results.missing.has(each.name)
+    )
     const order = round % 2 === 0 ? taking : taking.toReversed()
     for (const contestant of order) {
       progress(`${group.name} ${round + 1}/${rounds}: ${contestant.name}`)

@@ -20,10 +20,15 @@ parentPort.on("message", (message) => {
   else answers.get(message.id)(message.value)
 })`
 
-export const open = async () => ({
-  run: ({ bindings = [], program }) =>
+const boot = () => new Worker(guest, { eval: true, env: {}, stdout: true, stderr: true })
+
+/** With `standby`, the next worker is booted when a run is over, and waits for its program. */
+export const open = async ({ standby = false }) => {
+  let next = standby ? boot() : undefined
+  const run = ({ bindings = [], program }) =>
     new Promise((resolve, reject) => {
-      const worker = new Worker(guest, { eval: true, env: {}, stdout: true, stderr: true })
+      const worker = next ?? boot()
+      next = undefined
       const functions = bindings[0]?.functions ?? {}
       const logs = []
       worker.on("message", async (message) => {
@@ -34,6 +39,9 @@ export const open = async () => ({
       })
       worker.on("error", reject)
       worker.postMessage({ program, names: Object.keys(functions) })
-    }),
-  dispose: async () => {}
-})
+    }).finally(() => {
+      // The turn in which a run ends belongs to whoever waits for it.
+      if (standby) setImmediate(() => (next ??= boot()))
+    })
+  return { run, dispose: async () => void (await next?.terminate()) }
+}

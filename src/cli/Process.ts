@@ -39,6 +39,8 @@ const conclude = (cause: Cause.Cause<unknown>): Effect.Effect<number> => {
 /** Runs the command that the process's arguments name and ends the process. */
 export const start = async (): Promise<never> => {
   tolerateClosedPipes()
+  // A module of bindings that never finishes loading is waited for until a signal comes.
+  setInterval(() => {}, 1_000_000)
   const exit = await CommandLine.main(version(), process.argv.slice(2)).pipe(
     Effect.as(ExitCode.success),
     Effect.catchCause(conclude),

@@ -26,11 +26,12 @@ export const withCommand = (text: string): ReadonlyArray<number> => {
   return entries.filter((entry) => /^\d+$/u.test(entry) && commandOf(entry).includes(text)).map(Number)
 }
 
-/** Waits until a process with this text in its command line is there, or a while has passed. */
+/** Waits until a process with this text as an argument of its own is there, or a while has passed. */
 export const appears = (text: string): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     for (let i = 0; i < 200; i++) {
-      if (withCommand(text).length > 0) return true
+      // A shell that is about to start it has the text within a longer argument.
+      if (withCommand(text).some((pid) => commandOf(String(pid)).split("\0").includes(text))) return true
       yield* Effect.sleep(10)
     }
     return false

@@ -404,7 +404,9 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
       stdout: lineSink("stdout"),
       stderr: lineSink("stderr"),
       colorMode: false,
-      groupIndentation: 2
+      groupIndentation: 2,
+      // The sinks fail of nothing; to listen for errors around each write costs as much as the rest of it.
+      ignoreErrors: false
     })
     // The object that the program, `node:console` and every module share keeps its identity.
     for (const key of ownKeys(own)) {

@@ -824,7 +824,7 @@ class Run:
 
     __slots__ = (
         "output_cap", "binding_cap", "most_open", "opened", "next_id", "calls", "waiting", "unstarted", "serial", "book",
-        "loop", "main", "thread", "adopted", "reader", "coroutine",
+        "loop", "main", "thread", "adopted", "reader", "coroutine", "floating",
     )  # fmt: skip
 
     def __init__(self, start):
@@ -844,6 +844,7 @@ class Run:
         self.adopted = None
         self.reader = False
         self.coroutine = None
+        self.floating = None
 
 
 run = None
@@ -1600,6 +1601,9 @@ def headline(error):
         text = f"<its text failed: {type(inner).__name__}>"
     if type(text) is not str:
         text = "".join((text,))
+    if isinstance(error, ImportError) and text.endswith(")") and " (/" in text:
+        # CPython tells which file of the host lacks the name.
+        text = text[: text.rindex(" (/")]
     return f"{name}: {text}" if text else name
 
 
@@ -1770,11 +1774,9 @@ def complete(result, silent):
     if getpid() != channel.pid:
         _exit(0)
     finish_output()
-    if run.loop is not None:
-        error = unretrieved()
-        if error is not None:
-            fail(error)
-            return
+    if run.floating is not None:
+        fail(run.floating)
+        return
     if result is None or silent and result[0] is None:
         conclude(b'{"type":"done",' + unsent())
         return
@@ -1873,7 +1875,7 @@ def load_asyncio():
             error = context.get("exception")
             if error is None or run is None:
                 super().default_exception_handler(context)
-            else:
+            elif run.main is None or not run.main.done():
                 fail(error)
 
         def run_until_complete(self, future):
@@ -2082,7 +2084,7 @@ def reader():
 
 
 class Adopted:
-    """A coroutine that has begun without a loop, as a task takes it."""
+    """The program's coroutine as a task takes it; it may have begun without a loop."""
 
     def __init__(self, coroutine, first):
         self.coroutine = coroutine
@@ -2092,14 +2094,23 @@ class Adopted:
     __name__ = __qualname__ = "<module>"
 
     def send(self, value):
-        if not self.begun:
-            self.begun = True
-            return self.first()
-        return self.coroutine.send(value)
+        try:
+            if not self.begun:
+                self.begun = True
+                return self.coroutine.send(None) if self.first is None else self.first()
+            return self.coroutine.send(value)
+        except StopIteration:
+            # The program has ended: what its tasks do in the rest of the loop's turn is nothing any more.
+            run.floating = unretrieved()
+            raise
 
     def throw(self, *error):
         self.begun = True
-        return self.coroutine.throw(*error)
+        try:
+            return self.coroutine.throw(*error)
+        except StopIteration:
+            run.floating = unretrieved()
+            raise
 
     def close(self):
         self.coroutine.close()
@@ -2230,7 +2241,7 @@ def turn(loop):
 def run_in_loop(coroutine):
     load_asyncio()
     loop = make_loop()
-    run.main = loop.create_task(coroutine)
+    run.main = loop.create_task(Adopted(coroutine, None))
     return turn(loop)
 
 

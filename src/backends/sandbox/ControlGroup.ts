@@ -49,14 +49,15 @@ const isWritable = (folder: string): boolean => {
   }
 }
 
-interface Mount {
+export interface Mount {
   readonly root: string
   readonly at: string
   readonly type: string
   readonly options: ReadonlyArray<string>
 }
 
-const mounts = (): ReadonlyArray<Mount> =>
+/** Where control groups are mounted. */
+export const mounts = (): ReadonlyArray<Mount> =>
   read("/proc/self/mountinfo")
     .split("\n")
     .flatMap((line) => {
@@ -69,7 +70,7 @@ const mounts = (): ReadonlyArray<Mount> =>
     })
 
 /** The folder of a group that `/proc/self/cgroup` names, below where its hierarchy is mounted. */
-const folderOf = (mount: Mount, path: string): string | undefined => {
+export const folderOf = (mount: Mount, path: string): string | undefined => {
   if (mount.root === "/") return join(mount.at, path)
   return path === mount.root || path.startsWith(`${mount.root}/`)
     ? join(mount.at, path.slice(mount.root.length))

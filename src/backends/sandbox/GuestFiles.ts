@@ -90,6 +90,20 @@ const withImports = (path: string, found: Set<string> = new Set()): ReadonlySet<
 
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
+/** The guest of Node: its modules, and the path of the one that is started. */
+export const nodeGuest = (): Pick<GuestFiles, "entry" | "own"> => {
+  const isSource = import.meta.url.endsWith(".ts")
+  const entry = fileOf(`../node-process/guest-process.${isSource ? "ts" : "js"}`)
+  const root = fileOf("../..")
+  const own = [...withImports(entry)].map((path) => ({
+    to: join(ownFolder, relative(root, path)),
+    bytes: readFileSync(path)
+  }))
+  // Sources say nowhere beside them that they are modules.
+  own.push({ to: join(ownFolder, "package.json"), bytes: Buffer.from('{"type":"module"}') })
+  return { entry: join(ownFolder, relative(root, entry)), own }
+}
+
 /** What Node needs: this host's own executable, its libraries, the guest. */
 const findNode = (node: string, commands: ReadonlyArray<Mount>): Effect.Effect<GuestFiles, SandboxUnavailable> =>
   Effect.gen(function* () {
@@ -98,21 +112,11 @@ const findNode = (node: string, commands: ReadonlyArray<Mount>): Effect.Effect<G
     const executable = realpathSync(node)
     const libraries = new Set([...maps.matchAll(/r-xp .* (\/.*)$/gmu)].map(([, path]) => path ?? ""))
     libraries.delete(executable)
-    const isSource = import.meta.url.endsWith(".ts")
-    const entry = fileOf(`../node-process/guest-process.${isSource ? "ts" : "js"}`)
-    const root = fileOf("../..")
-    const own = [...withImports(entry)].map((path) => ({
-      to: join(ownFolder, relative(root, path)),
-      bytes: readFileSync(path)
-    }))
-    // Sources say nowhere beside them that they are modules.
-    own.push({ to: join(ownFolder, "package.json"), bytes: Buffer.from('{"type":"module"}') })
     return {
       mounts: linked([{ from: executable, to: "/usr/bin/node" }, ...commands], [...libraries]),
       hidden: [],
-      own,
-      interpreter: "/usr/bin/node",
-      entry: join(ownFolder, relative(root, entry))
+      ...nodeGuest(),
+      interpreter: "/usr/bin/node"
     }
   })
 

@@ -13,9 +13,12 @@ import * as ProgramCompiler from "../../services/ProgramCompiler.ts"
 import { standbyMs } from "../process/ProcessGuest.ts"
 import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
 import * as Bubblewrap from "./Bubblewrap.ts"
+import * as Containers from "./oci/Containers.ts"
+import * as OciPolicy from "./oci/OciPolicy.ts"
 import * as Policy from "./Policy.ts"
 import type { SandboxUnavailable } from "./SandboxUnavailable.ts"
 
+export type { EngineName, OciPolicy } from "./oci/OciPolicy.ts"
 export type { Language, Mount, Policy } from "./Policy.ts"
 export { SandboxUnavailable } from "./SandboxUnavailable.ts"
 
@@ -61,6 +64,57 @@ export const layer = (options: Options): Layer.Layer<CodeRuntime, InvalidLimit |
   return RuntimeLayer.make(
     limits,
     (checked) => launcher(checked, policy),
+    language === "typescript" ? TypeScriptCompiler.layer : ProgramCompiler.layerIdentity
+  )
+}
+
+/** Options of containers: the language, the image, the limits, and what a guest may use. */
+export interface OciOptions extends LimitsInput, OciPolicy.OciPolicy {}
+
+/**
+ * Launches guests in containers of an OCI engine. The engine and the image are looked at and tried once, here, and what
+ * hosts that crashed left with the engine is removed.
+ *
+ * Fails with `InvalidLimit` for an option outside its bound, and with `SandboxUnavailable` where no engine answers, it does
+ * not have the image, or a first program does not come through.
+ */
+export const launcherOci = (
+  limits: Limits,
+  policy: OciPolicy.OciPolicy
+): Effect.Effect<GuestLauncher["Service"], InvalidLimit | SandboxUnavailable, Scope.Scope> =>
+  Effect.gen(function* () {
+    const checked = yield* OciPolicy.check(policy)
+    const launch = yield* Containers.make(limits, checked)
+    return { language: checked.language, isolation: "container", standbyMs: checked.standbyMs, launch }
+  })
+
+/**
+ * A code runtime of containers of an OCI engine, `isolation` `container`.
+ *
+ * Fails with `InvalidLimit` for an option outside its bound, and with `SandboxUnavailable` where no engine answers, it does
+ * not have the image, or a first program does not come through.
+ */
+export const layerOci = (options: OciOptions): Layer.Layer<CodeRuntime, InvalidLimit | SandboxUnavailable> => {
+  const {
+    cpus,
+    engine,
+    env,
+    image,
+    interpreter,
+    language,
+    maxProcesses,
+    packages,
+    runtime,
+    socket,
+    standbyMs: waitMs,
+    writableMb,
+    ...limits
+  } = options
+  const use = { cpus, engine, env, maxProcesses, runtime, socket, standbyMs: waitMs, writableMb }
+  const policy = { ...use, image, interpreter, language, packages }
+  return RuntimeLayer.make(
+    limits,
+    (checked) => launcherOci(checked, policy),
     language === "typescript" ? TypeScriptCompiler.layer : ProgramCompiler.layerIdentity
   )
 }

@@ -69,7 +69,7 @@ export const assemble = (architecture: Architecture, limits: ResourceLimits): Ui
   const instructions = Buffer.from(code[architecture], "hex")
   const set = Object.entries(resources).flatMap(([name, resource]) => {
     const limit = Object.entries(limits).find(([key]) => key === name)?.[1]
-    return limit === undefined ? [] : [{ resource, limit: BigInt(Math.ceil(limit)) }]
+    return limit === undefined ? [] : [{ resource, limit: BigInt(Math.min(Math.ceil(limit), Number.MAX_SAFE_INTEGER)) }]
   })
   const bytes = Buffer.alloc(headerBytes + instructions.length + 24 * (set.length + 1))
   // The header of a 64-bit little-endian executable with one segment, which is read and executed.

@@ -83,7 +83,7 @@ const charactersOf = (program: string, outcome: CompilerThreads.Outcome): number
   program.length +
   (outcome._tag === "Compiled" ? outcome.compiled.code.length + (outcome.compiled.mappings?.length ?? 0) : 0)
 
-const compiler = (threads: () => CompilerThreads.CompilerThreads): ProgramCompiler["Service"] => {
+const compiler = (threads: LazyThreads): ProgramCompiler["Service"] => {
   const cache = makeCache()
   const jobs = new Map<string, Job>()
 
@@ -99,7 +99,7 @@ const compiler = (threads: () => CompilerThreads.CompilerThreads): ProgramCompil
   const begin = (program: string): Job => {
     const job: Job = { waiters: new Set(), abandon: () => undefined }
     jobs.set(program, job)
-    job.abandon = threads().compile(program, (outcome) => {
+    job.abandon = threads.get().compile(program, (outcome) => {
       jobs.delete(program)
       const answer = keep(program, outcome)
       for (const resume of job.waiters) resume(answer)
@@ -129,35 +129,31 @@ const compiler = (threads: () => CompilerThreads.CompilerThreads): ProgramCompil
   })
 }
 
-/** How long after its start a runtime loads the compiler though no program has needed it, in milliseconds. */
-const warmUpMs = 1000
+/** Threads that are made when a program needs them first. */
+interface LazyThreads {
+  readonly get: () => CompilerThreads.CompilerThreads
+  readonly close: () => Promise<void>
+}
 
-/**
- * Threads that are made when they are needed first, or soon: a process that lives for one plain program never loads a
- * compiler, and a host that waits for programs has one ready.
- */
-const lazily = (make: () => CompilerThreads.CompilerThreads) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      let threads: CompilerThreads.CompilerThreads | undefined
-      const get = () => (threads ??= make())
-      const warmUp = setTimeout(get, warmUpMs)
-      warmUp.unref()
-      return {
-        get,
-        close: async () => {
-          clearTimeout(warmUp)
-          await threads?.close()
-        }
-      }
-    }),
-    ({ close }) => Effect.promise(close)
-  )
+/** Loading TypeScript costs more than all else that a runtime does, and many runtimes see only plain programs. */
+const lazily = (make: () => CompilerThreads.CompilerThreads): LazyThreads => {
+  let threads: CompilerThreads.CompilerThreads | undefined
+  return {
+    get: () => (threads ??= make()),
+    close: async () => threads?.close()
+  }
+}
 
 const layerOf = (make: () => CompilerThreads.CompilerThreads): Layer.Layer<ProgramCompiler> =>
   Layer.effect(
     ProgramCompiler,
-    Effect.map(lazily(make), ({ get }) => compiler(get))
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => lazily(make)),
+        ({ close }) => Effect.promise(close)
+      ),
+      compiler
+    )
   )
 
 /** @internal For tests of the limits. */

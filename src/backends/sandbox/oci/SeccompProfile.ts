@@ -1,0 +1,49 @@
+/**
+ * The sandbox's filter of system calls in the form that OCI engines take. `SeccompFilter.ts` has the table; only the
+ * conditions on arguments are spelled anew here. A call that fails its condition ends as ENOSYS, as an unknown one does.
+ */
+import { rules } from "../SeccompFilter.ts"
+
+interface Condition {
+  readonly index: number
+  readonly value: number
+  readonly valueTwo?: number
+  readonly op: "SCMP_CMP_EQ" | "SCMP_CMP_MASKED_EQ"
+}
+
+const errnos: { readonly [name: string]: number } = { EPERM: 1, EAFNOSUPPORT: 97, EOPNOTSUPP: 95, ENOSYS: 38 }
+
+const is = (index: number, value: number): Condition => ({ index, value, op: "SCMP_CMP_EQ" })
+const masked = (index: number, mask: number, value: number): Condition => ({
+  index,
+  value: mask,
+  valueTwo: value,
+  op: "SCMP_CMP_MASKED_EQ"
+})
+
+/** For each call, the sets of conditions of which one must hold; the reasons are in `SeccompFilter.ts`. */
+const conditions: { readonly [call: string]: ReadonlyArray<ReadonlyArray<Condition>> } = {
+  clone: [[masked(0, 0x7e020000, 0)]],
+  prctl: [1, 2, 3, 4, 15, 16, 23, 38, 39, 0x53564d41].map((option) => [is(0, option)]),
+  ioctl: [0x541b, 0x5421, 0x5451, 0x5450, 0x5401, 0x802c542a, 0x5413].map((request) => [is(1, request)]),
+  prlimit64: [[is(0, 0)]],
+  socketpair: [[is(0, 1), masked(1, 0xf, 1)]],
+  sendto: [[is(4, 0)]],
+  setsockopt: [7, 8, 9, 20, 21].map((option) => [is(1, 1), is(2, option)])
+}
+
+const entries = rules.flatMap(({ call, decision }) => {
+  if (decision === "allow") return [{ names: [call], action: "SCMP_ACT_ALLOW" }]
+  const errnoRet = errnos[decision]
+  if (errnoRet !== undefined) return [{ names: [call], action: "SCMP_ACT_ERRNO", errnoRet }]
+  const sets = conditions[call]
+  // Closed rather than open, should the table ever have a condition that is not spelled here.
+  return (sets ?? []).map((args) => ({ names: [call], action: "SCMP_ACT_ALLOW", args }))
+})
+
+/** The profile as JSON. */
+export const profile: string = JSON.stringify({
+  defaultAction: "SCMP_ACT_ERRNO",
+  defaultErrnoRet: errnos["ENOSYS"],
+  syscalls: entries
+})

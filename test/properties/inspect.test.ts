@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { inspect, stringify } from "../../src/domain/LosslessJson.ts"
+
+/** Makes a value lossy somewhere: given a lossless one, the smallest thing that holds it and an offence beside it. */
+const spoils: { readonly [name: string]: (value: unknown) => unknown } = {
+  "minus zero": (value) => [value, -0],
+  "not a number": (value) => ({ value, at: Number.NaN }),
+  infinity: (value) => [value, Infinity],
+  undefined: (value) => ({ value, at: undefined }),
+  bigint: (value) => [value, 1n],
+  function: (value) => ({ value, at: () => 1 }),
+  symbol: (value) => [value, Symbol("at")],
+  date: (value) => [value, new Date(0)],
+  map: (value) => ({ value, at: new Map() }),
+  instance: (value) => ({ value, at: new Error("no JSON") }),
+  "subclass of an array": (value) => [value, new (class Rows extends Array {})()],
+  hole: (value) => {
+    const list = [value, 1, 2]
+    delete list[1]
+    return list
+  },
+  "extra property of an array": (value) => Object.assign([value], { at: 1 }),
+  "hidden extra property of an array": (value) => Object.defineProperty([value], "raw", { value: 1 }),
+  "symbol as a key of an array": (value) => Object.assign([value], { [Symbol("at")]: 1 }),
+  "a hole and an extra property": (value) => {
+    const list = Object.assign([value, 1], { at: 1 })
+    delete list[1]
+    return list
+  },
+  "symbol as a key": (value) => ({ value, [Symbol("at")]: 1 }),
+  "hidden symbol as a key": (value) => Object.defineProperty({ value }, Symbol("at"), { value: 1 }),
+  "hidden property": (value) => Object.defineProperty({ value }, "at", { value: 1 }),
+  getter: (value) => ({
+    value,
+    get at() {
+      return 1
+    }
+  }),
+  setter: (value) => ({ value, set at(_: number) {} }),
+  "getter of an element": (value) => Object.defineProperty([value, 1], 1, { get: () => 1, enumerable: true }),
+  "hidden element": (value) => Object.defineProperty([value, 1], 1, { value: 1, enumerable: false }),
+  cycle: (value) => {
+    const object: { [key: string]: unknown } = { value }
+    object["self"] = object
+    return object
+  }
+}
+
+describe("inspect", () => {
+  for (const [name, spoil] of Object.entries(spoils)) {
+    it.prop(
+      `finds a ${name} beside and inside of any value, whatever the cap`,
+      { value: Schema.Json, depth: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 80 })) },
+      ({ depth, value }) => {
+        if (inspect(value, "value", Infinity) !== "lossless") return
+        let spoilt = spoil(value)
+        for (let i = 0; i < depth; i++) spoilt = i % 2 === 0 ? [spoilt] : { a: spoilt }
+        for (const cap of [Infinity, 1e9]) assert.isObject(inspect(spoilt, "value", cap))
+      },
+      { arbitrary: { runs: 40 } }
+    )
+  }
+
+  it.prop(
+    "finds nothing in what JSON.parse gives, and agrees with itself about caps",
+    { value: Schema.Json },
+    ({ value }) => {
+      const text = JSON.stringify(value)
+      // A minus zero of a text is one of the value.
+      if (/-0|e\+?\d{3}/u.test(text)) return
+      const parsed: unknown = JSON.parse(text)
+      assert.strictEqual(inspect(parsed, "value", Infinity), "lossless")
+      assert.strictEqual(inspect(parsed, "value", Buffer.byteLength(text)), "lossless")
+    },
+    { arbitrary: { runs: 500 } }
+  )
+
+  it("stops at a value that is shared without end once it passes the cap", () => {
+    let value: unknown = "x"
+    for (let i = 0; i < 60; i++) value = [value, value]
+    assert.strictEqual(inspect(value, "value", 10_000), "oversize")
+  })
+
+  it("counts a shared value as often as it is written", () => {
+    const row = { name: "x".repeat(100) }
+    assert.strictEqual(inspect([row, row], "value", 150), "oversize")
+    assert.strictEqual(inspect([row, row], "value", stringify([row, row]).length), "lossless")
+  })
+
+  it("knows values deeper than any stack", () => {
+    let value: unknown = 1
+    for (let i = 0; i < 100_000; i++) value = [value]
+    assert.strictEqual(inspect(value, "value", Infinity), "lossless")
+  })
+})
