@@ -142,7 +142,7 @@ const values: ReadonlyArray<Case> = [
   ],
   [
     "a cancelled call",
-    "import asyncio\ntry:\n    await asyncio.wait_for(tools.slow(ms=60), 0.01)\nexcept asyncio.TimeoutError:\n    return await tools.slow(ms=100)",
+    "import asyncio\ntry:\n    await asyncio.wait_for(tools.slow(ms=60_000), 0.01)\nexcept asyncio.TimeoutError:\n    return await tools.slow(ms=100)",
     "slept"
   ],
   [
