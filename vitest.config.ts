@@ -7,6 +7,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: [source, "module", "node", "development|production"], externalConditions: [source] } },
   test: {
     include: ["test/**/*.test.ts"],
+    // CI adds the counts to its own.
+    reporters: process.env.CI === undefined ? ["default"] : ["default", ["json", { outputFile: "test-results.json" }]],
     // Guests are threads and processes of their own: two files at once keep two cores busy.
     pool: "forks",
     maxWorkers: 2,

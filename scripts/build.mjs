@@ -1,7 +1,16 @@
 // Builds `dist`: modules by tsc, then what starts in a fresh thread or process as one file each, with all it needs inside;
 // last the command line and the ready plugins of cordis, as files for what always starts and for what may be loaded.
 import { spawnSync } from "node:child_process"
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { dirname, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
@@ -22,7 +31,9 @@ const copies = [
   "python-process/start.py",
   "python-process/probe.py",
   "sandbox/beginning.py",
-  "sandbox/probe.py"
+  "sandbox/probe.py",
+  "sandbox/oci/relay.py",
+  "sandbox/oci/relay.cjs"
 ]
 
 rmSync("dist", { recursive: true, force: true })
@@ -45,7 +56,10 @@ for (const name of bundles) {
     // TypeScript asks where its file lies to find libraries that a compiler of single files never reads.
     transform: { define: { __filename: '""', __dirname: '""' } }
   })
-  await bundle.write({ file: `dist/${name}.js`, format: "esm", minify: name.includes("compiler") })
+  // A thread starts sooner with a CommonJS file: Node's loader of modules is not woken for it.
+  const [extension, format] = name.endsWith("guest-thread") ? ["cjs", "cjs"] : ["js", "esm"]
+  rmSync(`dist/${name}.js`)
+  await bundle.write({ file: `dist/${name}.${extension}`, format, minify: name.includes("compiler") })
   await bundle.close()
 }
 
@@ -79,3 +93,13 @@ for (const [folder, names] of Object.entries(whole)) {
   await bundle.close()
 }
 chmodSync("dist/cli/main.js", 0o755)
+
+// What the bundles hold of others comes with their licences.
+const inside = [
+  "effect/LICENSE",
+  "ts-blank-space/LICENSE",
+  "typescript/LICENSE.txt",
+  "typescript/ThirdPartyNoticeText.txt"
+]
+const notices = inside.map((file) => `${file}\n\n${readFileSync(`node_modules/${file}`, "utf8")}`)
+writeFileSync("dist/THIRD-PARTY-LICENSES.txt", notices.join(`\n\n${"-".repeat(80)}\n\n`))

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)))
 let failed = 0
-for (const file of globSync(["examples/*.ts", "examples/*/main.ts"]).sort()) {
+for (const file of globSync(["examples/*.ts", "examples/*/main.ts"]).toSorted()) {
   console.log(`::: ${file}`)
   const run = spawnSync(process.execPath, ["--conditions=@effect-code-runtime/source", file], { stdio: "inherit" })
   if (run.status !== 0) {

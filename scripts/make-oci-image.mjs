@@ -78,7 +78,8 @@ const addTree = (from, to, hidden) => {
 }
 
 const files = await Effect.runPromise(find(language, undefined, ["/usr/bin/sleep"]))
-for (const folder of ["/dev", "/etc", "/guest", "/proc", "/sys", "/tmp"]) add(folder, 0o755)
+for (const folder of ["/dev", "/etc", "/proc", "/sys"]) add(folder, 0o755)
+add("/tmp", 0o1777)
 for (const { from, to } of files.mounts) addTree(from, to, files.hidden)
 if (language === "python" && !seen.has("usr/bin/python3")) {
   addTree(files.mounts.find(({ to }) => to === files.interpreter).from, "/usr/bin/python3", [])

@@ -84,7 +84,7 @@ export const launcherOci = (
 ): Effect.Effect<GuestLauncher["Service"], InvalidLimit | SandboxUnavailable, Scope.Scope> =>
   Effect.gen(function* () {
     const checked = yield* OciPolicy.check(policy)
-    const launch = yield* Containers.make(limits, checked)
+    const { launch } = yield* Containers.make(limits, checked)
     return { language: checked.language, isolation: "container", standbyMs: checked.standbyMs, launch }
   })
 

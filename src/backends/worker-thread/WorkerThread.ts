@@ -34,7 +34,7 @@ export interface Options extends LimitsInput {
   readonly permission?: NodePermission | undefined
 }
 
-const entry = new URL(import.meta.url.endsWith(".ts") ? "./guest-thread.ts" : "./guest-thread.js", import.meta.url)
+const entry = new URL(import.meta.url.endsWith(".ts") ? "./guest-thread.ts" : "./guest-thread.cjs", import.meta.url)
 
 const isOutOfMemory = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"

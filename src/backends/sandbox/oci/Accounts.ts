@@ -60,10 +60,10 @@ export const local = (pid: number, id: string): Accounts | undefined => {
 }
 
 const Stats = Schema.Struct({
-  cpu_stats: Schema.Struct({ cpu_usage: Schema.Struct({ total_usage: Schema.Number }) }),
+  cpu_stats: Schema.Struct({ cpu_usage: Schema.Struct({ total_usage: Schema.Finite }) }),
   memory_stats: Schema.Struct({
-    usage: Schema.optionalKey(Schema.Number),
-    max_usage: Schema.optionalKey(Schema.Number)
+    usage: Schema.optionalKey(Schema.Finite),
+    max_usage: Schema.optionalKey(Schema.Finite)
   })
 })
 

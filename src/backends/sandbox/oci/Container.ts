@@ -74,7 +74,7 @@ export const remove = (socketPath: string, name: string): Effect.Effect<boolean>
     return false
   }).pipe(Effect.orElseSucceed(() => false))
 
-const Ended = Schema.Struct({ StatusCode: Schema.Number })
+const Ended = Schema.Struct({ StatusCode: Schema.Finite })
 
 interface Attached {
   readonly name: string
@@ -290,7 +290,7 @@ const statusOf = async (ended: Attached["ended"]): Promise<number | undefined> =
 }
 
 const Created = Schema.Struct({ Id: Schema.String })
-const Inspected = Schema.Struct({ Id: Schema.String, State: Schema.Struct({ Pid: Schema.Number }) })
+const Inspected = Schema.Struct({ Id: Schema.String, State: Schema.Struct({ Pid: Schema.Finite }) })
 
 const failure = (why: string, cause?: unknown) =>
   new LaunchFailure({
@@ -299,9 +299,13 @@ const failure = (why: string, cause?: unknown) =>
   })
 
 /** Creates a container, attaches to it and starts it. It is ended by `end`. */
-export const start = (recipe: Recipe): Effect.Effect<ContainerGuest, LaunchFailure> => {
+export const start = (recipe: Recipe): Effect.Effect<ContainerGuest, LaunchFailure> =>
+  Effect.suspend(() => startAs(recipe, newName()))
+
+const newName = (): string => `effect-code-runtime-${process.pid}-${randomBytes(9).toString("hex")}`
+
+const startAs = (recipe: Recipe, name: string): Effect.Effect<ContainerGuest, LaunchFailure> => {
   const { owed, socketPath } = recipe
-  const name = `effect-code-runtime-${process.pid}-${randomBytes(9).toString("hex")}`
   return Effect.gen(function* () {
     for (const before of owed) {
       if (yield* remove(socketPath, before)) owed.delete(before)

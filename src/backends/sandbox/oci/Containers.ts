@@ -271,6 +271,12 @@ const firstResult = (guest: ContainerGuest, limits: Limits, policy: Checked): Ef
     Effect.map((idleBytes) => ({ idleBytes, compiled: guest.compiled }))
   )
 
+/** An engine and an image that were tried. */
+export interface Tested {
+  /** One fresh guest, ended with the scope. */
+  readonly launch: Effect.Effect<Guest, LaunchFailure, Scope.Scope>
+}
+
 /** What was tried already, by all that it depends on. */
 const known = new Map<string, Tried>()
 
@@ -283,7 +289,7 @@ const known = new Map<string, Tried>()
 export const make = (
   limits: Limits,
   policy: Checked
-): Effect.Effect<Effect.Effect<Guest, LaunchFailure, Scope.Scope>, SandboxUnavailable, Scope.Scope> =>
+): Effect.Effect<Tested, SandboxUnavailable, Scope.Scope> =>
   Effect.gen(function* () {
     const imageId = yield* look(policy)
     yield* Reaper.reap(policy.socket)
@@ -317,5 +323,5 @@ export const make = (
     known.set(key, tried)
     const memoryBytes = tried.idleBytes + (limits.maxMemoryMb + slackMb) * mebibyte
     const recipe = recipeOf(tried.compiled, memoryBytes)
-    return Effect.acquireRelease(start(recipe), (guest) => guest.end)
+    return { launch: Effect.acquireRelease(start(recipe), (guest) => guest.end) }
   })

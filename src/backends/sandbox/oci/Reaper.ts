@@ -51,7 +51,7 @@ const Listed = Schema.Array(
   Schema.Struct({
     Id: Schema.String,
     State: Schema.String,
-    Created: Schema.Number,
+    Created: Schema.Finite,
     Labels: Schema.Record(Schema.String, Schema.String)
   })
 )
