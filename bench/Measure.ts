@@ -112,7 +112,7 @@ const thinkMs = 80
 const latency: Group = {
   name: "latency",
   extents: ["full", "quick", "check"],
-  rounds: 3,
+  rounds: 2,
   of: runs,
   measure: (contestant, extent, tell) =>
     withPlayer(contestant, async (player) => {
@@ -142,7 +142,7 @@ const perSecond = async (player: Player, concurrency: number, total: number): Pr
 const throughput: Group = {
   name: "throughput",
   extents: ["full", "quick"],
-  rounds: 3,
+  rounds: 2,
   of: runs,
   measure: (contestant, extent, tell) =>
     withPlayer(contestant, async (player) => {
@@ -169,7 +169,7 @@ const throughput: Group = {
 const calls: Group = {
   name: "calls",
   extents: ["full", "quick", "check"],
-  rounds: 3,
+  rounds: 2,
   of: () => true,
   measure: (contestant, extent, tell) =>
     withPlayer(contestant, async (player) => {
@@ -193,7 +193,7 @@ const rows = (size: number): Task => ({ kind: "rows", size })
 const data: Group = {
   name: "data",
   extents: ["full", "quick"],
-  rounds: 2,
+  rounds: 1,
   of: () => true,
   measure: (contestant, extent, tell) =>
     withPlayer(contestant, async (player) => {
@@ -213,8 +213,8 @@ const data: Group = {
 
 const compileTime: Group = {
   name: "compile",
-  extents: ["full", "quick"],
-  rounds: 2,
+  extents: ["full"],
+  rounds: 1,
   of: runs,
   measure: (contestant, extent, tell) =>
     withPlayer(contestant, async (player) => {
@@ -226,6 +226,10 @@ const compileTime: Group = {
     })
 }
 
+/** A process that waits is ended after half a second, unless one asks for more. */
+const keptReady = ({ options }: Contestant): { readonly standbyMs?: number } =>
+  options["backend"] === "worker" ? {} : { standbyMs: 60_000 }
+
 /** Until what was started is up, and what was ended is gone. */
 const settle = (): Promise<void> => sleep(700)
 
@@ -233,7 +237,7 @@ const memory: Group = {
   name: "memory",
   extents: ["full"],
   rounds: 1,
-  of: ({ name, role }) => role === "ours" || name === "harness",
+  of: ({ name }) => ["worker", "node process", "python", "harness"].includes(name),
   measure: async (contestant, _extent, tell) => {
     const standbys = 8
     const cold = await open(contestant, { standby: 0 })
@@ -242,7 +246,7 @@ const memory: Group = {
     const idle = memoryMb()
     tell({ measure: "g. the host's process, one run done, nothing kept", samples: [idle] })
     if (contestant.role === "ours" && contestant.options["standby"] === undefined) {
-      const warm = await open(contestant, { standby: standbys })
+      const warm = await open(contestant, { standby: standbys, ...keptReady(contestant) })
       await settle()
       await settle()
       tell({ measure: "g. each standby", samples: [(memoryMb() - idle) / standbys] })

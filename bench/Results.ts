@@ -34,6 +34,14 @@ export class Results {
     return [...this.#cells.keys()].filter((name) => name.startsWith(`${letter}.`))
   }
 
+  /** What a contestant was asked for and did not give. */
+  failures(contestant: string): ReadonlyArray<string> {
+    return [...this.#cells].flatMap(([measure, cells]) => {
+      const absent = measure.startsWith("k.") ? undefined : cells.get(contestant)?.absent
+      return absent === undefined ? [] : [`${measure}: ${absent}`]
+    })
+  }
+
   cell(measure: string, contestant: string): Cell | undefined {
     return this.#cells.get(measure)?.get(contestant)
   }

@@ -109,7 +109,9 @@ const playGroup = async (group: (typeof groups)[number]): Promise<void> => {
       const trouble = await start([contestant.name, group.name, extent], 240_000, (figure) =>
         results.add(contestant.name, figure)
       )
-      if (trouble !== "") progress(`${contestant.name}: ${trouble}`)
+      if (trouble === "") continue
+      progress(`${contestant.name}: ${trouble}`)
+      results.add(contestant.name, { measure: group.name, samples: [], absent: trouble })
     }
   }
 }
@@ -208,5 +210,10 @@ if ("start".includes(only)) {
 }
 if (extent === "full" && "attacks".includes(only)) await playAttacks()
 print()
+for (const { name, role } of contestants) {
+  const failed = role === "ours" ? results.failures(name) : []
+  for (const failure of failed) console.log(`${name} failed: ${failure}`)
+  if (failed.length > 0) process.exitCode = 1
+}
 if (extent === "full" && only === "") write()
 progress("done")

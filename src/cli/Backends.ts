@@ -17,6 +17,11 @@ interface Backend {
   readonly load: () => Promise<{ readonly layer: (limits: LimitsInput) => Layer.Layer<CodeRuntime, Error> }>
 }
 
+const sandbox = async (language: Language): ReturnType<Backend["load"]> => {
+  const { layer } = await import("../backends/sandbox/Sandbox.ts")
+  return { layer: (limits) => layer({ language, ...limits }) }
+}
+
 /** By name; the first of a language is its default. */
 export const backends: { readonly [name: string]: Backend } = {
   "worker-thread": {
@@ -33,6 +38,16 @@ export const backends: { readonly [name: string]: Backend } = {
     language: "python",
     summary: "Python, a CPython process for each run",
     load: () => import("../backends/python-process/PythonProcess.ts")
+  },
+  "typescript-sandbox": {
+    language: "typescript",
+    summary: "TypeScript in a sandbox of bubblewrap: for programs that one does not trust",
+    load: () => sandbox("typescript")
+  },
+  "python-sandbox": {
+    language: "python",
+    summary: "Python in a sandbox of bubblewrap: for programs that one does not trust",
+    load: () => sandbox("python")
   }
 }
 

@@ -14,6 +14,16 @@ export const tolerateClosedPipes = (): void => {
   process.stderr.on("error", ignore)
 }
 
+const writers = {
+  stdout: process.stdout.write.bind(process.stdout),
+  stderr: process.stderr.write.bind(process.stderr)
+}
+
+/** Keeps standard output for the result: what else this process prints there, a module of bindings say, goes to standard error. */
+export const reserveStandardOutput = (): void => {
+  process.stdout.write = writers.stderr
+}
+
 /** Characters that a terminal obeys instead of showing; a tab and the end of a line are harmless. */
 // oxlint-disable-next-line no-control-regex -- they are the point
 const commands = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/gu
@@ -31,5 +41,5 @@ export const isTerminal = (target: Target): boolean => process[target].isTTY ===
 export const writeLine = (target: Target, text: string): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const line = text.endsWith("\n") ? text : `${text}\n`
-    process[target].write(isTerminal(target) ? harmless(line) : line, () => resume(Effect.void))
+    writers[target](isTerminal(target) ? harmless(line) : line, () => resume(Effect.void))
   })

@@ -11,7 +11,7 @@ import * as CliError from "effect/cli/CliError"
 import * as CommandLine from "./CommandLine.ts"
 import * as ExitCode from "./ExitCode.ts"
 import { Interruption, listen } from "./Interruption.ts"
-import { tolerateClosedPipes, writeLine } from "./Output.ts"
+import { reserveStandardOutput, tolerateClosedPipes, writeLine } from "./Output.ts"
 import * as Services from "./Services.ts"
 import { Stopped } from "./Stopped.ts"
 
@@ -39,6 +39,7 @@ const conclude = (cause: Cause.Cause<unknown>): Effect.Effect<number> => {
 /** Runs the command that the process's arguments name and ends the process. */
 export const start = async (): Promise<never> => {
   tolerateClosedPipes()
+  reserveStandardOutput()
   // A module of bindings that never finishes loading is waited for until a signal comes.
   setInterval(() => {}, 1_000_000)
   const exit = await CommandLine.main(version(), process.argv.slice(2)).pipe(

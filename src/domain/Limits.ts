@@ -103,7 +103,14 @@ export const make = (input: LimitsInput = {}): Effect.Effect<Limits, InvalidLimi
     const limits: { -readonly [key in keyof Limits]: Limits[key] } = { ...defaults }
     for (const [key, value] of Object.entries(input)) {
       if (value === undefined) continue
-      if (!isKey(key)) return Effect.fail(new InvalidLimit({ key, value, bound: `one of ${keys.join(", ")}` }))
+      if (!isKey(key))
+        return Effect.fail(
+          new InvalidLimit({
+            key,
+            value,
+            bound: `left out: there is no such option. The limits are ${keys.join(", ")}`
+          })
+        )
       if (!Schema.is(fields[key])(value)) return Effect.fail(new InvalidLimit({ key, value, bound: boundOf(key) }))
       limits[key] = value
     }

@@ -188,11 +188,11 @@ const shortName = (path: string): string => {
 }
 
 /** What a value that may stand in no JSON is, in words, with the remedy. */
-const describe = (value: unknown, path: string, verb: string): string => {
+const describe = (value: unknown, path: string, root: string, verb: string): string => {
   const it = shortName(path)
   switch (typeof value) {
     case "undefined":
-      return `${path} is undefined; leave it out or ${verb} null`
+      return path === root ? `${path} is undefined; ${verb} null` : `${path} is undefined; leave it out or ${verb} null`
     case "number":
       return is(value, -0)
         ? `${path} is -0, which JSON does not keep; ${verb} 0`
@@ -305,7 +305,7 @@ const walk = (value: unknown, root: string, cap: number, places: Array<Place>): 
       case "boolean":
         break
       case "number":
-        if (!isFinite(current) || is(current, -0)) return offence((path) => describe(current, path, verb))
+        if (!isFinite(current) || is(current, -0)) return offence((path) => describe(current, path, root, verb))
         break
       case "object": {
         if (current === null) break
@@ -322,7 +322,7 @@ const walk = (value: unknown, root: string, cap: number, places: Array<Place>): 
           apply(setAdd, onPath, [container])
         }
         if (isArray(container)) {
-          if (!isPlainArrayPrototype(prototype)) return offence((path) => describe(container, path, verb))
+          if (!isPlainArrayPrototype(prototype)) return offence((path) => describe(container, path, root, verb))
           const extra = extraOfArray(container)
           if (extra !== undefined) {
             return offence((path) =>
@@ -333,14 +333,14 @@ const walk = (value: unknown, root: string, cap: number, places: Array<Place>): 
           }
           places[depth++] = { container, keys: undefined, length: container.length, next: 0 }
         } else {
-          if (!isPlainPrototype(prototype)) return offence((path) => describe(container, path, verb))
+          if (!isPlainPrototype(prototype)) return offence((path) => describe(container, path, root, verb))
           const keys = ownKeys(container)
           places[depth++] = { container, keys, length: keys.length, next: 0 }
         }
         break
       }
       default:
-        return offence((path) => describe(current, path, verb))
+        return offence((path) => describe(current, path, root, verb))
     }
     if (units > cap) return "oversize"
 

@@ -37,14 +37,18 @@ export interface Facts {
   readonly unsettledCalls: ReadonlyArray<CodeRun.UnsettledCall>
 }
 
-/** Text of whatever was thrown, without running more of its code than reading a message; never throws. */
+/**
+ * Text of whatever was thrown, without running more of its code than reading a message; never throws. An error that has a
+ * tag and no message is called by its tag.
+ */
 export const messageOf = (thrown: unknown, fallback: string): string => {
   try {
     if (typeof thrown === "string") return thrown
-    if (typeof thrown === "object" && thrown !== null && "message" in thrown && typeof thrown.message === "string") {
-      return thrown.message
-    }
-    return thrown === undefined ? fallback : String(thrown)
+    if (typeof thrown !== "object" || thrown === null) return thrown === undefined ? fallback : String(thrown)
+    const message = "message" in thrown ? thrown.message : undefined
+    if (typeof message === "string" && message !== "") return message
+    if ("_tag" in thrown && typeof thrown._tag === "string") return thrown._tag
+    return typeof message === "string" ? message : fallback
   } catch {
     return fallback
   }
@@ -69,10 +73,20 @@ const located = (
   return places
 }
 
+const fence = /^ {0,3}(?:`{3,}|~{3,})/mu
+
+/** Models answer with prose around a fence; only the whole text inside one is a program. */
+const withHint = (message: string, details: string | undefined, program: string): string | undefined => {
+  if (!message.startsWith("SyntaxError") || !fence.test(program)) return details
+  const hint = "A Markdown fence is taken off only when the whole text is inside one; leave out what stands around it."
+  return details === undefined ? hint : `${details}\n${hint}`
+}
+
 /** The texts of a program's own failure, the fullest first. */
 const threw = (facts: Facts, frame: Pick<ThrewFrame, "message" | "details" | "frames">) => {
   const frames = located(frame.frames, facts.compiled)
-  const texts = render({ message: frame.message, details: frame.details, frames }, facts.program, facts.file)
+  const details = withHint(frame.message, frame.details, facts.program)
+  const texts = render({ message: frame.message, details, frames }, facts.program, facts.file)
   const first = frames[0]
   const place =
     first === undefined ? {} : { line: first.line, ...(first.column === undefined ? {} : { column: first.column }) }
@@ -143,7 +157,9 @@ export const conclude = (ending: Ending, facts: Facts): CodeRun.CodeRunSuccess |
       // Its places are the program's own already.
       const frame: StackFrame | undefined =
         line === undefined ? undefined : { line, ...(column === undefined ? {} : { column }) }
-      const texts = render({ message, frames: frame === undefined ? [] : [frame] }, facts.program, facts.file)
+      const details = withHint(message, undefined, facts.program)
+      const frames = frame === undefined ? [] : [frame]
+      const texts = render({ message, details, frames }, facts.program, facts.file)
       return own(texts, (text) => new CodeRun.Exception({ message: text, ...frame }))
     }
     case "TooLong":

@@ -276,7 +276,11 @@ export class Run<R> implements GuestListener {
   /** The effect of one call: it tells, runs the host function, and answers whatever comes of it. */
   #perform(frame: CallFrame, binding: BindingFunction<R>): Effect.Effect<void, never, R> {
     const { args, global, id, name } = frame
-    const call = Effect.suspend(() => binding(args))
+    const call = Effect.suspend(() => {
+      // A caller without types may bind a plain function; running what is no Effect would end this fiber unheard.
+      const made: Effect.Effect<Json, unknown, R> = binding(args)
+      return Effect.isEffect(made) ? made : Effect.die(notAnEffect(global, name))
+    })
     const told =
       this.#observer === undefined
         ? call
@@ -347,6 +351,9 @@ export class Run<R> implements GuestListener {
 
 /** `inspect` has proven it; this only tells the compiler. */
 const isInspected = (value: unknown): value is Json => value !== undefined
+
+const notAnEffect = (global: string, name: string) =>
+  new TypeError(`the binding ${global}.${name} returned no Effect; functions of Promises are for PromiseAdapter`)
 
 /** What a program is told of a failed call, and whether the host should be told more. */
 const failureOf = (cause: Cause.Cause<unknown>): { readonly message: string; readonly defect: boolean } => {

@@ -28,6 +28,11 @@ const folder = makeFolder({
       wait: (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => process.stderr.write("aborted\\n")))
     }
   `,
+  "noisy.mjs": `
+    console.log("loading")
+    export const tools = { save: () => { console.log("saving"); process.stdout.write("raw"); return 1 } }
+  `,
+  "save.ts": "return await tools.save()",
   "empty.mjs": "export const a = 1",
   "mixed.mjs": "export const tools = { add: () => 1, limit: 3 }",
   "reserved.mjs": "export const console = { log: () => null }",
@@ -47,6 +52,12 @@ describe.concurrent("code-runtime run --bindings", () => {
   it("gives the exports of a TypeScript module as namespaces", async () => {
     const ended = await run(folder, ["run", "add.ts", "--bindings", "tools.ts"])
     assert.deepStrictEqual(ended, { code: 0, stdout: "3\n", stderr: "" })
+  })
+
+  it("a module that printed on standard output spoilt the value there: it comes on standard error", async () => {
+    const ended = await run(folder, ["run", "save.ts", "--bindings", "noisy.mjs"])
+    assert.strictEqual(ended.stdout, "1\n")
+    assert.match(ended.stderr, /^loading\nsaving\nraw/u)
   })
 
   it("gives names that are no identifiers", async () => {

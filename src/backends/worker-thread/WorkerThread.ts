@@ -24,6 +24,7 @@ import {
 } from "../../services/GuestLauncher.ts"
 import { type NodePermission, permissionFlags } from "../javascript-guest/NodePermission.ts"
 import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
+import { countedAtOnce, fewUnread, weightOf } from "./unread.ts"
 
 /** Options of the backend: the limits, and what a worker may do. */
 export interface Options extends LimitsInput {
@@ -62,6 +63,9 @@ class ThreadGuest implements Guest {
   readonly #worker: Worker
   readonly #port: MessagePort
   readonly #children = new Set<number>()
+  /** What the messages weigh that the guest has sent and that were not read. */
+  readonly #unread = new Int32Array(new SharedArrayBuffer(4))
+  #read = 0
   #listener: GuestListener | undefined
   #early: Array<string> = []
   #exit: GuestExit | undefined
@@ -84,7 +88,7 @@ class ThreadGuest implements Guest {
       stderr: true,
       trackUnmanagedFds: true,
       resourceLimits,
-      workerData: { port: port2 },
+      workerData: { port: port2, unread: this.#unread },
       transferList: [port2]
     })
     port1.on("message", (message: unknown) => this.#onMessage(message))
@@ -142,8 +146,18 @@ class ThreadGuest implements Guest {
 
   #onMessage(message: unknown): void {
     if (typeof message !== "string") return
+    this.#read += weightOf(message)
+    if (this.#read >= countedAtOnce) this.#tellRead()
     if (this.#listener === undefined) this.#early.push(message)
     else this.#listener.onText(message)
+  }
+
+  /** Lets a guest go on that waits for its host. */
+  #tellRead(): void {
+    const read = this.#read
+    this.#read = 0
+    const before = Atomics.sub(this.#unread, 0, read)
+    if (before > fewUnread && before - read <= fewUnread) Atomics.notify(this.#unread, 0)
   }
 
   /** Takes what the thread had sent before it ended. */

@@ -4,17 +4,32 @@
 import * as childProcess from "node:child_process"
 import { MessagePort, parentPort, workerData } from "node:worker_threads"
 import { startGuest } from "../javascript-guest/guest.ts"
+import { countedAtOnce, fewUnread, mostUnread, weightOf } from "./unread.ts"
 
 const port: unknown = workerData.port
-if (!(port instanceof MessagePort)) throw new Error("a guest thread is started by its launcher")
+const unread: unknown = workerData.unread
+if (!(port instanceof MessagePort) || !(unread instanceof Int32Array)) {
+  throw new Error("a guest thread is started by its launcher")
+}
 // The program finds neither this port nor one that anybody listens to.
 delete workerData.port
+delete workerData.unread
 parentPort?.close()
 
 const postMessage = port.postMessage.bind(port)
 const ref = port.ref.bind(port)
 const unref = port.unref.bind(port)
-const send = (lines: string): void => postMessage(lines)
+const { add, load, wait } = Atomics
+let said = 0
+const send = (lines: string): void => {
+  postMessage(lines)
+  said += weightOf(lines)
+  if (said < countedAtOnce) return
+  const now = add(unread, 0, said) + said
+  said = 0
+  if (now <= mostUnread) return
+  for (let left = load(unread, 0); left > fewUnread; left = load(unread, 0)) wait(unread, 0, left)
+}
 
 const receive = startGuest({ send, hold: (alive) => (alive ? ref() : unref()) })
 port.on("message", (text: string) => receive(text))

@@ -153,7 +153,7 @@ export const ends: ReadonlyArray<Rule> = [
         programs: {
           typescript: [
             [
-              "const start = process.cpuUsage().user\nwhile (process.cpuUsage().user - start < 400_000) {}\nawait tools.slow({ ms: 300 })\nreturn 1",
+              "const start = process.cpuUsage().user\nwhile (process.cpuUsage().user - start < 150_000) {}\nawait tools.slow({ ms: 300 })\nreturn 1",
               { value: 1 }
             ],
             [
@@ -163,7 +163,7 @@ export const ends: ReadonlyArray<Rule> = [
           ],
           python: [
             [
-              "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end:\n    pass\nawait tools.slow(ms=300)\nreturn 1",
+              "import time\nend = time.process_time() + 0.15\nwhile time.process_time() < end:\n    pass\nawait tools.slow(ms=300)\nreturn 1",
               { value: 1 }
             ],
             [

@@ -226,7 +226,12 @@ export class ContainerGuest implements Guest {
     this.#asking = setInterval(() => {
       if (open) return
       open = true
-      Effect.runFork(Effect.ensuring(this.#askForFigures, Effect.sync(() => (open = false))))
+      Effect.runFork(
+        Effect.ensuring(
+          this.#askForFigures,
+          Effect.sync(() => (open = false))
+        )
+      )
     }, askMs)
   }
 

@@ -128,6 +128,8 @@ const configOf = (
       CpuQuota: Math.ceil(policy.cpus * 100_000),
       ...(memoryBytes === undefined ? {} : { Memory: Math.ceil(memoryBytes), MemorySwap: Math.ceil(memoryBytes) }),
       Tmpfs: {
+        // Engines put a folder there that everybody can write.
+        "/dev/mqueue": "ro,nosuid,nodev,noexec,mode=0555,size=4096",
         [workingFolder]: `rw,nosuid,nodev,mode=1777,size=${Math.ceil(policy.writableMb * mebibyte)}`,
         ...(policy.language === "typescript"
           ? { [guestFolder]: `rw,nosuid,nodev,noexec,mode=1777,size=${guestFolderMb * mebibyte}` }
@@ -223,7 +225,11 @@ interface Tried {
 }
 
 const refused = (policy: Checked, { message }: LaunchFailure): SandboxUnavailable => {
-  if (/runtime/iu.test(message) && policy.runtime !== undefined && /unknown|invalid|not found|no such/iu.test(message)) {
+  if (
+    /runtime/iu.test(message) &&
+    policy.runtime !== undefined &&
+    /unknown|invalid|not found|no such/iu.test(message)
+  ) {
     return unavailable(
       "engine",
       `${policy.engine} knows no runtime "${policy.runtime}" (${message}); install it and name it in the engine's configuration`
@@ -238,7 +244,11 @@ const refused = (policy: Checked, { message }: LaunchFailure): SandboxUnavailabl
   return unavailable("trial", message)
 }
 
-const firstResult = (guest: ContainerGuest, limits: Limits, policy: Checked): Effect.Effect<Tried, SandboxUnavailable> =>
+const firstResult = (
+  guest: ContainerGuest,
+  limits: Limits,
+  policy: Checked
+): Effect.Effect<Tried, SandboxUnavailable> =>
   Effect.callback<void, SandboxUnavailable>((resume) => {
     let said = ""
     let stray = ""
@@ -264,7 +274,10 @@ const firstResult = (guest: ContainerGuest, limits: Limits, policy: Checked): Ef
       duration: "30 seconds",
       orElse: () =>
         Effect.fail(
-          unavailable("trial", "a first program in a container gave no result for 30 seconds; is the engine overloaded?")
+          unavailable(
+            "trial",
+            "a first program in a container gave no result for 30 seconds; is the engine overloaded?"
+          )
         )
     }),
     Effect.andThen(guest.memoryBytes),
@@ -286,10 +299,7 @@ const known = new Map<string, Tried>()
  *
  * Fails with `SandboxUnavailable` and a sentence that says what is missing and what to do.
  */
-export const make = (
-  limits: Limits,
-  policy: Checked
-): Effect.Effect<Tested, SandboxUnavailable, Scope.Scope> =>
+export const make = (limits: Limits, policy: Checked): Effect.Effect<Tested, SandboxUnavailable, Scope.Scope> =>
   Effect.gen(function* () {
     const imageId = yield* look(policy)
     yield* Reaper.reap(policy.socket)
