@@ -194,6 +194,7 @@ const write = (): void => {
   if (from < 0 || to < from) throw new Error("docs/performance.md has lost its marks")
   writeFileSync(page, `${text.slice(0, from + begin.length)}\n\n${report(results, facts())}\n\n${text.slice(to)}`)
   writeFileSync(here("../docs/performance.svg"), plot(results))
+  spawnSync(here("../node_modules/.bin/oxfmt"), [page], { stdio: "ignore" })
 }
 
 if (!existsSync(here("node_modules"))) {

@@ -60,8 +60,9 @@ interface Site {
 }
 
 interface Call {
-  readonly global: string
   readonly name: string
+  /** Its global and name as JSON. */
+  readonly target: string
   readonly errorClass: (new (message: string) => Error) | undefined
   readonly memberNameProperty: string | undefined
   readonly site: Site | undefined
@@ -303,6 +304,11 @@ const define = (name: string, value: unknown): void => {
 
 const nothing = (): void => {}
 
+/** UTF-8 bytes of a character of a string at most, so that a short text needs no count. */
+const mostBytes = 3
+
+const isLonger = (text: string, cap: number): boolean => text.length * mostBytes > cap && utf8Bytes(text) > cap
+
 /** Rejects a call with an error whose stack begins where the program called. */
 const reject = (error: Error, call: (...args: Array<never>) => unknown): Promise<never> => {
   captureStackTrace(error, call)
@@ -426,7 +432,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     for (let i = firstWaiting; i < waitingEnd && i < firstWaiting + mostUnsent; i++) {
       const call = waiting[i]
       if (call === undefined) continue
-      text += `${text === "" ? "" : ","}{"global":${stringify(call.global)},"name":${stringify(call.name)}${placeText(call)}}`
+      text += `${text === "" ? "" : ","}{${call.target}${placeText(call)}}`
     }
     return `"unsent":[${text}]`
   }
@@ -451,7 +457,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
         return settle(`{"type":"invalid","message":${stringify(found.message)},${unsentText()}}\n`)
       }
       const text = textOf(value)
-      if (utf8Bytes(text) > maxOutputBytes) return settle(`{"type":"overflow",${unsentText()}}\n`)
+      if (isLonger(text, maxOutputBytes)) return settle(`{"type":"overflow",${unsentText()}}\n`)
       settle(`{"type":"done","value":${text},${unsentText()}}\n`)
     } catch (error) {
       // A proxy's trap threw, or the text is longer than any string may be.
@@ -510,7 +516,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     const id = ++lastId
     apply(mapSet, calls, [id, call])
     if (open++ === 0) hold(true)
-    const line = `{"type":"call","id":${id},"global":${stringify(call.global)},"name":${stringify(call.name)}${placeText(call)},"args":${call.args}}\n`
+    const line = `{"type":"call","id":${id},${call.target}${placeText(call)},"args":${call.args}}\n`
     if (burst === 0) apply(promiseThen, settledPromise, [endBurst])
     // The program may never come back from this turn of its loop, so the first calls of a turn leave at once.
     if (burst++ < callsAtOnce) return send(line)
@@ -542,6 +548,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     errorClass: (new (message: string) => Error) | undefined
   ): ((...args: ReadonlyArray<unknown>) => Promise<Json>) => {
     const path = `${namespace.global}.${name}`
+    const target = `"global":${stringify(namespace.global)},"name":${stringify(name)}`
     const call = function (...args: ReadonlyArray<unknown>): Promise<Json> {
       if (args.length > 1) {
         return reject(
@@ -576,7 +583,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
             call
           )
         }
-        if (found === "oversize" || utf8Bytes(text) > maxBindingBytes) {
+        if (found === "oversize" || isLonger(text, maxBindingBytes)) {
           return reject(
             new ErrorConstructor(`the argument of ${path} exceeds maxBindingBytes (${maxBindingBytes} bytes)`),
             call
@@ -586,8 +593,8 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
       const site = sitesHere(call)
       return new PromiseConstructor<Json>((resolve, rejectCall) => {
         const made: Call = {
-          global: namespace.global,
           name,
+          target,
           errorClass,
           memberNameProperty: namespace.errorClass?.memberNameProperty,
           site,
