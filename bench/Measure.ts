@@ -219,7 +219,7 @@ const compileTime: Group = {
   measure: (contestant, extent, tell) =>
     withPlayer(contestant, async (player) => {
       for (const size of [30, 500]) {
-        await attempt(tell, `i. a run of a new program of ${size} lines that does nothing, with think time`, () =>
+        await attempt(tell, `i. a new program of ${size} lines, with think time`, () =>
           samplesOf(player, { kind: "lines", size }, { warm: 3, count: fewer(extent, 10, 5), thinkMs })
         )
       }

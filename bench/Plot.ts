@@ -6,7 +6,7 @@ import type { Results } from "./Results.ts"
 import { shown } from "./Statistics.ts"
 
 const width = 960
-const left = 360
+const left = 390
 const right = 90
 const line = 24
 

@@ -7,7 +7,7 @@
  */
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { cpus, release, totalmem } from "node:os"
+import { cpus, loadavg, release, totalmem } from "node:os"
 import { performance } from "node:perf_hooks"
 import { fileURLToPath } from "node:url"
 import { type Contestant, contestants } from "./Contestant.ts"
@@ -26,6 +26,7 @@ const extent: Extent = has("--check") ? "check" : has("--quick") ? "quick" : "fu
 const only = option("only") ?? ""
 const results = new Results()
 const began = performance.now()
+const loadBefore = loadavg()[0] ?? 0
 const progress = (text: string): void => {
   const seconds = ((performance.now() - began) / 1000).toFixed(0)
   console.error(`${seconds.padStart(4)} s  ${text}`)
@@ -155,6 +156,8 @@ const facts = (): ReadonlyArray<readonly [string, string]> => {
       "Machine",
       `${cpus().length} × ${cpus()[0]?.model.trim() ?? "?"}, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`
     ],
+    // A page of a busy machine says so.
+    ["Load average, before and after", `${shown(loadBefore)}, ${shown(loadavg()[0] ?? 0)}`],
     ["Node", process.version],
     ["CPython", python === undefined || python === null ? "absent" : python.trim().replace("Python ", "")],
     ["effect", versionOf("../node_modules/effect/package.json")],

@@ -8,7 +8,8 @@ import { existsSync } from "node:fs"
 const needed = [
   { program: "/usr/bin/bwrap", package: "bubblewrap", purpose: "the sandbox's tests" },
   { program: "/usr/bin/python3", package: "python3", purpose: "the Python backends" },
-  { program: "/usr/bin/setpriv", package: "util-linux", purpose: "guests that end with a killed host" }
+  { program: "/usr/bin/setpriv", package: "util-linux", purpose: "guests that end with a killed host" },
+  { program: "/usr/sbin/dockerd", package: "docker.io", purpose: "the tests of containers" }
 ]
 
 // A package of its own, so that no user of the library installs it.

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Data, Effect, Exit, Layer } from "effect"
+import { Data, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import {
   CodeRuntime,
   GuestLauncher,
+  NodeProcess,
   ProgramCompiler,
   PromiseAdapter,
+  PythonProcess,
   RuntimeLayer,
   WorkerThread
 } from "effect-code-runtime"
@@ -54,6 +56,73 @@ describe("incidents", () => {
     const { error } = await runtime.run({ program: "Here it is:\n```ts\nreturn 1\n```" })
     assert.match(error?.message ?? "", /^SyntaxError: .*\nA Markdown fence is taken off only when the whole text/u)
   })
+
+  describe("on every substrate of JavaScript", () => {
+    const layers = { "a worker thread": WorkerThread.layer, "a process": NodeProcess.layer }
+    const programs = [
+      [
+        "a timer that was let go of was taken for nothing left",
+        "return await new Promise((r) => AbortSignal.timeout(20).addEventListener('abort', () => r('fired')))",
+        { value: "fired", logs: [] }
+      ],
+      [
+        "an unreferenced timer was taken for nothing left",
+        "return await new Promise((r) => setTimeout(() => r('fired'), 20).unref())",
+        { value: "fired", logs: [] }
+      ],
+      [
+        "a wait for a shared cell was taken for nothing left",
+        "return await Atomics.waitAsync(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20).value",
+        { value: "timed-out", logs: [] }
+      ],
+      [
+        "a main that was called without await failed in silence",
+        "async function main() { throw new Error('lost') }\nmain()",
+        /^Error: lost\n/u
+      ],
+      [
+        "a rejection that stood when the program returned was lost",
+        "Promise.reject(new Error('floating')); return 1",
+        /^Error: floating/u
+      ],
+      [
+        "the two errors of a SuppressedError were told by neither",
+        "throw new SuppressedError(new Error('disposing'), new Error('body'), 'suppressed')",
+        /^SuppressedError: suppressed\n- Error: disposing\n- Error: body\n/u
+      ]
+    ] as const
+    for (const [substrate, layer] of Object.entries(layers)) {
+      for (const [incident, program, expected] of programs) {
+        it(`${incident}, in ${substrate}`, async () => {
+          await using runtime = await PromiseAdapter.make(layer({ standby: 0 }))
+          const result = await runtime.run({ program })
+          if (expected instanceof RegExp) assert.match(result.error?.message ?? JSON.stringify(result), expected)
+          else assert.deepStrictEqual(result, expected)
+        })
+      }
+    }
+  })
+
+  it.live("a call of Python that had begun was never sent when the program did not yield again", () =>
+    Effect.gen(function* () {
+      const called = yield* Deferred.make<void>()
+      const runtime = yield* CodeRuntime.CodeRuntime
+      const running = yield* Effect.forkChild(
+        runtime.run({
+          program:
+            "import asyncio\ntask = asyncio.create_task(tools.go())\nawait asyncio.sleep(0)\nwhile True:\n    pass",
+          bindings: [
+            {
+              global: "tools",
+              functions: { go: () => Effect.andThen(Deferred.succeed(called, undefined), Effect.never) }
+            }
+          ]
+        })
+      )
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(running)
+    }).pipe(Effect.provide(PythonProcess.layer({ standby: 0 })))
+  )
 
   it.live("a defect of a backend's compiler hung the run for ever", () =>
     Effect.gen(function* () {

@@ -55,8 +55,16 @@ export const CallFrame = Schema.Struct({
   args: Json
 })
 
-/** The program returned. */
-export const DoneFrame = Schema.Struct({ type: Schema.Literal("done"), value: Schema.optionalKey(Json), unsent })
+/** The program returned; where `tentative`, a failure that it left behind may still follow. */
+export const DoneFrame = Schema.Struct({
+  type: Schema.Literal("done"),
+  value: Schema.optionalKey(Json),
+  tentative: Schema.optionalKey(Schema.Boolean),
+  unsent
+})
+
+/** After a tentative `done`: nothing followed. */
+export const QuietFrame = Schema.Struct({ type: Schema.Literal("quiet") })
 
 /** The program threw, did not parse, or waits for what cannot come. */
 export const ThrewFrame = Schema.Struct({
@@ -82,6 +90,7 @@ export const GuestFrame = Schema.Union([
   LogFrame,
   CallFrame,
   DoneFrame,
+  QuietFrame,
   ThrewFrame,
   InvalidFrame,
   OverflowFrame,
@@ -243,12 +252,16 @@ export const decode = (line: string): GuestFrame | undefined => {
     case "done": {
       const calls = decodeUnsent(frame.unsent)
       if (calls === undefined) return undefined
-      const { value } = frame
-      if (value === undefined) return { type: "done", unsent: calls }
-      if (isLossless(value, line)) return { type: "done", value, unsent: calls }
+      const { tentative, value } = frame
+      if (tentative !== undefined && typeof tentative !== "boolean") return undefined
+      const rest = { ...(tentative === undefined ? {} : { tentative }), unsent: calls }
+      if (value === undefined) return { type: "done", ...rest }
+      if (isLossless(value, line)) return { type: "done", value, ...rest }
       const offence = inspect(value, "value", Number.POSITIVE_INFINITY)
       return typeof offence === "string" ? undefined : { type: "invalid", message: offence.message, unsent: calls }
     }
+    case "quiet":
+      return { type: "quiet" }
     case "threw": {
       const calls = decodeUnsent(frame.unsent)
       const frames = decodeStack(frame.frames)

@@ -27,6 +27,8 @@ export const reservedGlobals: ReadonlySet<string> = new Set([
   "__builtins__",
   "__name__",
   "__debug__",
+  "__loader__",
+  "__annotations__",
   "__code_runtime__",
   "undefined",
   "NaN",

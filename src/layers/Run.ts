@@ -47,6 +47,9 @@ const canonicalGrowth = 8
 /** Endings that the guest told: nothing of the program comes after them. */
 const endedByItself: ReadonlySet<Ending["_tag"]> = new Set(["Done", "Threw", "Invalid", "Overflow"])
 
+/** How long a program that has returned is given to tell a failure that stood then, in milliseconds. */
+const confirmMs = 10
+
 /** Characters of the longest line that is put together; V8's strings end a little above. */
 const longestLine = 500_000_000
 
@@ -71,6 +74,8 @@ export class Run<R> implements GuestListener {
   #guest: Guest | undefined
   #compiled: CompiledProgram | undefined
   #ending: Ending | undefined
+  #tentative: Ending | undefined
+  #confirmation: NodeJS.Timeout | undefined
   #unsent: ReadonlyArray<UnsettledCall> = []
   #lastId = 0
   #calls = 0
@@ -124,11 +129,25 @@ export class Run<R> implements GuestListener {
   /** Decides the run's outcome; whatever comes later changes nothing. */
   settle(ending: Ending): void {
     if (this.#ending !== undefined) return
-    this.#ending = ending
+    const stood = this.#tentative
+    if (stood === undefined) this.#stopClocks()
+    else clearTimeout(this.#confirmation)
+    // Only what the program itself left behind comes before a value that it has returned.
+    this.#ending = stood === undefined || ending._tag === "Threw" ? ending : stood
+    this.#waiting = []
+    Deferred.doneUnsafe(this.ended, Exit.succeed(this.#ending))
+  }
+
+  #stopClocks(): void {
     this.#endedAt = milliseconds()
     this.#busyAtEnd = this.#guest?.busyMs() ?? 0
-    this.#waiting = []
-    Deferred.doneUnsafe(this.ended, Exit.succeed(ending))
+  }
+
+  /** The program has returned; its guest says soon whether a failure stood then. */
+  #stand(ending: Ending): void {
+    this.#stopClocks()
+    this.#tentative = ending
+    this.#confirmation = setTimeout(() => this.settle(ending), confirmMs)
   }
 
   /** Busy time of the program so far, in milliseconds. */
@@ -194,6 +213,11 @@ export class Run<R> implements GuestListener {
       if (++this.#junk > mostJunk) this.settle({ _tag: "Junk" })
       return
     }
+    if (this.#tentative !== undefined) {
+      if (frame.type === "quiet") this.settle(this.#tentative)
+      else if (frame.type === "threw") this.settle({ _tag: "Threw", frame })
+      return
+    }
     if (frame.type === "log") this.#log(frame.channel, frame.text)
     else if (settled === undefined) this.#onFrame(frame, line.length)
   }
@@ -219,7 +243,9 @@ export class Run<R> implements GuestListener {
         return
       case "done":
         this.#unsent = frame.unsent
-        return this.settle("value" in frame ? { _tag: "Done", value: frame.value } : { _tag: "Done" })
+        return this.#onDone("value" in frame ? { _tag: "Done", value: frame.value } : { _tag: "Done" }, frame.tentative)
+      case "quiet":
+        return
       case "threw":
         this.#unsent = frame.unsent
         return this.settle({ _tag: "Threw", frame })
@@ -232,6 +258,11 @@ export class Run<R> implements GuestListener {
       case "spawned":
         return this.#guest?.adopt?.(frame.pid)
     }
+  }
+
+  #onDone(ending: Ending, tentative: boolean | undefined): void {
+    if (tentative === true) this.#stand(ending)
+    else this.settle(ending)
   }
 
   #onCall(call: OpenCall): void {

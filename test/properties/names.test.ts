@@ -10,7 +10,8 @@ const ecmascript =
   "arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|var|void|while|with|yield"
 const python =
   "False|None|True|_|and|as|assert|async|await|break|case|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|match|nonlocal|not|or|pass|raise|return|try|type|while|with|yield"
-const owned = "console|undefined|NaN|Infinity|__builtins__|__name__|__debug__|__dsh_main__|__code_runtime__"
+const owned =
+  "console|undefined|NaN|Infinity|__builtins__|__name__|__debug__|__loader__|__annotations__|__dsh_main__|__code_runtime__"
 const taken = new Set([ecmascript, python, owned].flatMap((list) => list.split("|")))
 
 const letters = (code: number) => (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95

@@ -116,7 +116,7 @@ const values: ReadonlyArray<Case> = [
   [
     "a lossy argument",
     "try:\n    await tools.echo({'a': [1, {2}]})\nexcept TypeError as e:\n    return str(e)",
-    "argument.a[1] is a set; pass list(x)"
+    "the argument of tools.echo is not lossless JSON: argument.a[1] is a set; pass list(x)"
   ],
   [
     "an argument at maxBindingBytes",
@@ -126,7 +126,7 @@ const values: ReadonlyArray<Case> = [
   ],
   [
     "an argument beyond it",
-    "try:\n    await tools.echo([1.0] * 10)\nexcept ValueError as e:\n    return 'maxBindingBytes (20)' in str(e)",
+    "try:\n    await tools.echo([1.0] * 10)\nexcept ValueError as e:\n    return 'exceeds maxBindingBytes (20 bytes)' in str(e)",
     true,
     { start: { maxBindingBytes: 20 } }
   ],

@@ -56,13 +56,18 @@ export const containers = async (socket: string = socketPath): Promise<ReadonlyA
   return body
 }
 
-/** Makes the images from the interpreters on this machine. */
-export const makeImage = (language: string, socket: string = socketPath): string => {
+const made = new Set<string>()
+
+/** Makes the image of a language from the interpreter on this machine, once. */
+export const makeImage = (language: string, socket: string = socketPath): void => {
+  const name = `effect-code-runtime-test-${language}`
+  if (made.has(`${socket} ${name}`)) return
   const script = fileURLToPath(new URL("../../scripts/make-oci-image.mjs", import.meta.url))
-  const args = [script, language, "--socket", socket, "--name", `effect-code-runtime-test-${language}`]
-  const { status, stderr, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
+  const { status, stderr } = spawnSync(process.execPath, [script, language, "--socket", socket, "--name", name], {
+    encoding: "utf8"
+  })
   if (status !== 0) throw new Error(stderr)
-  return stdout.trim()
+  made.add(`${socket} ${name}`)
 }
 
 /** Why no engine can be started here. */

@@ -119,6 +119,10 @@ const runInThisContext = vm.Script.prototype.runInThisContext
 const mainContextLoader = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
 const global = globalThis
 const guestProcess = process
+const afterTurn = setImmediate
+const later = setTimeout
+/** How long a loop that has run dry is looked at once more, in milliseconds. */
+const graceMs = 10
 const listenerCount = process.listenerCount
 const emit = process.emit
 
@@ -273,6 +277,10 @@ const detailsOf = (thrown: unknown, most: number): string => {
   try {
     let current = thrown
     for (let i = 0; i < 5 && isError(current) && text.length <= most; i++) {
+      // A SuppressedError says nothing itself: it holds the error, and the one that it hid.
+      if ("suppressed" in current && "error" in current) {
+        text += `${text === "" ? "" : "\n"}- ${cutAt(messageOf(current.error), most)}\n- ${cutAt(messageOf(current.suppressed), most)}`
+      }
       const errors = "errors" in current ? current.errors : undefined
       if (isArray(errors)) {
         for (let k = 0; k < errors.length && k < 10 && text.length <= most; k++) {
@@ -314,6 +322,36 @@ const reject = (error: Error, call: (...args: Array<never>) => unknown): Promise
   captureStackTrace(error, call)
   return PromiseConstructor.reject(error)
 }
+
+/**
+ * A timer that a program lets go of is still something that could resume it: `AbortSignal.timeout`, a timer that was
+ * unreferenced, a wait for a shared cell. The guest ends with its run anyhow.
+ */
+const keepTimers = (): void => {
+  const timer = later(() => {}, 0)
+  defineProperty(getPrototypeOf(timer) ?? {}, "unref", {
+    configurable: true,
+    writable: true,
+    value: function <T>(this: T): T {
+      return this
+    }
+  })
+  clearTimeout(timer)
+  const waitAsync = Atomics.waitAsync
+  defineProperty(Atomics, "waitAsync", {
+    configurable: true,
+    writable: true,
+    value: (...args: Parameters<typeof waitAsync>) => {
+      const waiting: ReturnType<typeof waitAsync> = apply(waitAsync, Atomics, args)
+      const timeout = args[3]
+      if (waiting.async && typeof timeout === "number" && timeout < longestTimer) later(() => {}, timeout + graceMs)
+      return waiting
+    }
+  })
+}
+
+/** The longest wait that a timer takes, in milliseconds. */
+const longestTimer = 2_147_483_647
 
 /** Starts the guest; the returned function takes the host's lines. */
 export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
@@ -447,10 +485,23 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     hold(true)
   }
 
+  /** Node tells of a rejection when the turn that left it behind is over: one that stood at the return still counts. */
+  const settleForNow = (line: string): void => {
+    settle(line)
+    mayFollow = true
+    afterTurn(endTurn)
+  }
+  let mayFollow = false
+
+  const endTurn = (): void => {
+    if (mayFollow) send('{"type":"quiet"}\n')
+    mayFollow = false
+  }
+
   const complete = (value: unknown): void => {
     if (settled) return
     try {
-      if (value === undefined) return settle(`{"type":"done",${unsentText()}}\n`)
+      if (value === undefined) return settleForNow(`{"type":"done","tentative":true,${unsentText()}}\n`)
       const found = inspect(value, "value", maxOutputBytes)
       if (found === "oversize") return settle(`{"type":"overflow",${unsentText()}}\n`)
       if (found !== "lossless") {
@@ -458,7 +509,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
       }
       const text = textOf(value)
       if (isLonger(text, maxOutputBytes)) return settle(`{"type":"overflow",${unsentText()}}\n`)
-      settle(`{"type":"done","value":${text},${unsentText()}}\n`)
+      settleForNow(`{"type":"done","value":${text},"tentative":true,${unsentText()}}\n`)
     } catch (error) {
       // A proxy's trap threw, or the text is longer than any string may be.
       fail(error)
@@ -471,20 +522,32 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
       flush()
       channel.outOfMemory()
     }
-    const details = detailsOf(thrown, maxOutputBytes)
-    settle(
-      `{"type":"threw","message":${stringify(cut(messageOf(thrown)))},"frames":${framesOf(thrown)}${
-        details === "" ? "" : `,"details":${stringify(cut(details))}`
-      },${unsentText()}}\n`
-    )
+    settle(threwLine(thrown))
   }
+
+  const threwLine = (thrown: unknown): string => {
+    const details = detailsOf(thrown, maxOutputBytes)
+    return `{"type":"threw","message":${stringify(cut(messageOf(thrown)))},"frames":${framesOf(thrown)}${
+      details === "" ? "" : `,"details":${stringify(cut(details))}`
+    },${unsentText()}}\n`
+  }
+
+  /** Whether the loop has run dry before. */
+  let lookedTwice = false
 
   const installEnds = (): void => {
     guestProcess.on("unhandledRejection", (reason) => {
       // A program with a listener of its own has handled it.
-      if (apply(listenerCount, guestProcess, ["unhandledRejection"]) <= 1) fail(reason)
+      if (apply(listenerCount, guestProcess, ["unhandledRejection"]) > 1) return
+      if (mayFollow) {
+        mayFollow = false
+        send(threwLine(reason))
+      } else {
+        fail(reason)
+      }
     })
     guestProcess.setUncaughtExceptionCaptureCallback((error) => {
+      if (settled) return
       if (apply(listenerCount, guestProcess, ["uncaughtException"]) > 0) {
         apply(emit, guestProcess, ["uncaughtException", error, "uncaughtException"])
       } else {
@@ -492,7 +555,13 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
       }
     })
     guestProcess.on("beforeExit", () => {
-      // With a call open or kept back the channel holds the loop; so nothing at all is left.
+      if (settled) return
+      // With a call open or kept back the channel holds the loop; so nothing is left, unless a signal is on its way.
+      if (!lookedTwice) {
+        lookedTwice = true
+        later(nothing, graceMs)
+        return
+      }
       fail(
         new ErrorConstructor(
           "nothing left that could resume the program: it awaits something that no timer, call or event will ever settle"
@@ -673,9 +742,12 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
 
   installOutput()
   installEnds()
+  keepTimers()
   define("require", createRequire(`${guestProcess.cwd()}/`))
 
   return (text) => {
+    // An answer that comes now begins another turn, and concerns nobody.
+    if (settled) return endTurn()
     let at = 0
     for (;;) {
       const end = apply(indexOf, text, ["\n", at])

@@ -824,7 +824,7 @@ class Run:
 
     __slots__ = (
         "output_cap", "binding_cap", "most_open", "opened", "next_id", "calls", "waiting", "unstarted", "serial", "book",
-        "loop", "main", "thread", "adopted", "reader", "coroutine", "floating",
+        "loop", "main", "thread", "adopted", "reader", "coroutine", "floating", "burst",
     )  # fmt: skip
 
     def __init__(self, start):
@@ -845,7 +845,10 @@ class Run:
         self.reader = False
         self.coroutine = None
         self.floating = None
+        self.burst = 0
 
+
+CALLS_AT_ONCE = 8
 
 run = None
 
@@ -925,10 +928,10 @@ def perform(call):
         if len(data) > cap:
             examine(value, cap, "argument")
     except Offence as offence:
-        message = str(offence)
+        message = f"the argument of {function.label} is not lossless JSON: {offence}"
         raise TypeError(message) from None
     except Overflow:
-        message = f"the argument of {function.label} is longer than maxBindingBytes ({cap})"
+        message = f"the argument of {function.label} exceeds maxBindingBytes ({cap} bytes)"
         raise ValueError(message) from None
     call.args = call.options = None
     if getpid() != channel.pid:
@@ -956,7 +959,9 @@ def perform(call):
         if loop is not run.loop:
             read_in_thread()
         submit(entry)
-        if loop is not run.loop:
+        # The program may never come back from this turn of its loop, so the first calls of a turn leave at once.
+        if loop is not run.loop or run.burst < CALLS_AT_ONCE:
+            run.burst += 1
             flush()
         try:
             frame = yield from future
@@ -1736,7 +1741,7 @@ def fail(error):
         finally:
             _exit(1)
     finish_output()
-    if isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == 12:  # ENOMEM
+    if isinstance(error, OSError) and error.errno == 12:  # ENOMEM
         flush()
         _exit(OUT_OF_MEMORY)
     try:
@@ -1859,6 +1864,8 @@ def load_asyncio():
         loop = None
 
         def select(self, timeout=None):
+            if run is not None:
+                run.burst = 0
             if channel is not None and channel.deferred:
                 flush()
             if timeout is None and run is not None and get_ident() == run.thread and self.loop is not None:

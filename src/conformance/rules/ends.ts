@@ -153,7 +153,7 @@ export const ends: ReadonlyArray<Rule> = [
         programs: {
           typescript: [
             [
-              "const start = process.cpuUsage().user\nwhile (process.cpuUsage().user - start < 150_000) {}\nawait tools.slow({ ms: 300 })\nreturn 1",
+              "const used = () => { const { user, system } = process.cpuUsage(); return user + system }\nconst start = used()\nwhile (used() - start < 150_000) {}\nawait tools.slow({ ms: 300 })\nreturn 1",
               { value: 1 }
             ],
             [
@@ -347,7 +347,6 @@ export const ends: ReadonlyArray<Rule> = [
           typescript: [
             "await new Promise(() => {})",
             "console.log('x'); await tools.echo(1); await new Promise(() => {})",
-            "setTimeout(() => {}, 60_000).unref(); await new Promise(() => {})",
             "await { then() {} }",
             "await Promise.race([])",
             "await tools.fail().catch(() => {}); await new Promise(() => {})",

@@ -2,7 +2,7 @@
  * A guest in a container: the engine attaches two streams to it, which carry the channel and the outputs.
  */
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
@@ -75,13 +75,16 @@ export const remove = (socketPath: string, name: string): Effect.Effect<boolean>
   }).pipe(Effect.orElseSucceed(() => false))
 
 const Ended = Schema.Struct({ StatusCode: Schema.Finite })
+const Inspected = Schema.Struct({
+  State: Schema.Struct({ Pid: Schema.Finite, OOMKilled: Schema.optionalKey(Schema.Boolean) })
+})
 
 interface Attached {
   readonly name: string
   readonly socket: Socket
   readonly head: Buffer
-  /** How the engine says that it ended. */
-  readonly ended: Promise<Exit.Exit<Engine.Answer, Engine.EngineSilent>>
+  /** Waits for the engine to say how it ended. */
+  readonly ended: Fiber.Fiber<Engine.Answer, Engine.EngineSilent>
 }
 
 export class ContainerGuest implements Guest {
@@ -93,6 +96,7 @@ export class ContainerGuest implements Guest {
   readonly #messages: Messages
   readonly #decoder = new StringDecoder("utf8")
   readonly #gone: Promise<void>
+  readonly #ended: Attached["ended"]
   #id = ""
   #pid = 0
   #accounts: Accounts.Accounts = new Accounts.Told()
@@ -111,6 +115,7 @@ export class ContainerGuest implements Guest {
   constructor({ ended, head, name, socket }: Attached, recipe: Recipe) {
     this.#name = name
     this.#socket = socket
+    this.#ended = ended
     this.#recipe = recipe
     // One batch of answers that the guest reads while it makes new calls, and the answers of those.
     this.#mostUnread = 2 * recipe.maxConcurrentCalls + 1
@@ -130,7 +135,8 @@ export class ContainerGuest implements Guest {
       socket.once("close", () => {
         clearInterval(this.#asking)
         this.#dead = true
-        void this.#conclude(ended).then(resolve)
+        this.peakMemoryMb()
+        void this.#conclude().then(resolve)
       })
     })
     socket.write(recipe.instructions)
@@ -207,7 +213,19 @@ export class ContainerGuest implements Guest {
     const drained = setTimeout(() => this.#socket.destroy(), drainMs)
     yield* Effect.promise(() => this.#gone)
     clearTimeout(drained)
+    yield* Fiber.interrupt(this.#ended)
   }).pipe(Effect.ignoreCause)
+
+  /** Whether the engine says that it ran out of memory; undefined where it says nothing of it any more. */
+  get #ranOutOfMemory(): Effect.Effect<boolean | undefined> {
+    return Engine.ask(this.#recipe.socketPath, "GET", `/containers/${this.#name}/json`).pipe(
+      Effect.map(({ body }) => {
+        const inspected = Schema.decodeUnknownOption(Inspected)(body)
+        return inspected._tag === "Some" ? inspected.value.State.OOMKilled : undefined
+      }),
+      Effect.orElseSucceed(() => undefined)
+    )
+  }
 
   get #askForFigures(): Effect.Effect<void> {
     const path = `/containers/${this.#name}/stats?stream=false&one-shot=true`
@@ -258,18 +276,21 @@ export class ContainerGuest implements Guest {
     }
   }
 
-  async #conclude(ended: Attached["ended"]): Promise<void> {
+  async #conclude(): Promise<void> {
     const [, kind, figure, killed] = /^(code|signal) (\d+) ([01])$/u.exec(this.#said ?? "") ?? []
     let code = kind === "code" ? Number(figure) : undefined
     let signal = kind === "signal" ? (signalNames.get(Number(figure)) ?? "SIGKILL") : undefined
     let outOfMemory = killed === "1"
     if (kind === undefined) {
-      const status = await statusOf(ended)
+      // Asked at once: it is about to be removed.
+      const inspecting = Effect.runPromise(this.#ranOutOfMemory)
+      const status = await statusOf(this.#ended)
       if (status !== undefined && status > 128) signal = signalNames.get(status - 128)
       if (signal === undefined) code = status
       const { memoryBytes } = this.#recipe
       const peakMb = this.#peakMemoryMb ?? 0
-      outOfMemory = signal === "SIGKILL" && memoryBytes !== undefined && peakMb * 1_048_576 > nearlyAll * memoryBytes
+      const isFull = memoryBytes !== undefined && peakMb * 1_048_576 > nearlyAll * memoryBytes
+      outOfMemory = signal === "SIGKILL" && (isFull || (await inspecting) === true)
     }
     const aborted = (signal !== undefined && aborts.has(signal)) || code === 134
     const words = aborted ? this.#fatal.take() : ""
@@ -282,20 +303,19 @@ export class ContainerGuest implements Guest {
 }
 
 /** The status that the engine tells, where it does within some seconds. */
-const statusOf = async (ended: Attached["ended"]): Promise<number | undefined> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), tellMs)
-  })
-  const exit = await Promise.race([ended, late])
-  clearTimeout(timer)
-  if (exit?._tag !== "Success") return undefined
-  const told = Schema.decodeUnknownOption(Ended)(exit.value.body)
-  return told._tag === "Some" ? told.value.StatusCode : undefined
-}
+const statusOf = (ended: Attached["ended"]): Promise<number | undefined> =>
+  Effect.runPromise(
+    Fiber.await(ended).pipe(
+      Effect.map((exit) => {
+        if (exit._tag === "Failure") return undefined
+        const told = Schema.decodeUnknownOption(Ended)(exit.value.body)
+        return told._tag === "Some" ? told.value.StatusCode : undefined
+      }),
+      Effect.timeoutOrElse({ duration: tellMs, orElse: () => Effect.as(Effect.void, undefined) })
+    )
+  )
 
 const Created = Schema.Struct({ Id: Schema.String })
-const Inspected = Schema.Struct({ Id: Schema.String, State: Schema.Struct({ Pid: Schema.Finite }) })
 
 const failure = (why: string, cause?: unknown) =>
   new LaunchFailure({
@@ -320,11 +340,12 @@ const startAs = (recipe: Recipe, name: string): Effect.Effect<ContainerGuest, La
     const { Id: id } = yield* Schema.decodeUnknownEffect(Created)(created.body)
     const streams = "stream=1&stdin=1&stdout=1&stderr=1"
     const { head, socket } = yield* Engine.hijack(socketPath, `/containers/${name}/attach?${streams}`)
-    const ended = Effect.runPromiseExit(Engine.wait(socketPath, `/containers/${name}/wait?condition=next-exit`))
+    const ended = Effect.runFork(Engine.wait(socketPath, `/containers/${name}/wait?condition=next-exit`))
     const guest = new ContainerGuest({ name, socket, head, ended }, recipe)
     const started = yield* Engine.ask(socketPath, "POST", `/containers/${name}/start`)
     if (started.status !== 204) {
       socket.destroy()
+      yield* Fiber.interrupt(ended)
       return yield* failure(Engine.messageOf(started))
     }
     // One that has ended already is gone.

@@ -5,7 +5,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { encodeStart } from "../../../domain/Frame.ts"
 import type { Limits } from "../../../domain/Limits.ts"
@@ -87,15 +89,17 @@ const lastWords: { readonly [language in Checked["language"]]: Recipe["lastWords
   python: { opening: /Fatal Python error|terminate called /, outOfMemory: /MemoryError|bad_alloc/ }
 }
 
+const hard = (name: string, most: number) => ({ Name: name, Soft: most, Hard: most })
+
 /** What the engine is asked to create. */
 const configOf = (
   policy: Checked,
   limits: Limits,
   imageId: string,
   command: ReadonlyArray<string>,
+  filter: string,
   memoryBytes: number | undefined
 ): unknown => {
-  const hard = (name: string, most: number) => ({ Name: name, Soft: most, Hard: most })
   return {
     Image: imageId,
     Entrypoint: command,
@@ -120,8 +124,7 @@ const configOf = (
       CgroupnsMode: "private",
       ReadonlyRootfs: true,
       CapDrop: ["ALL"],
-      // Podman takes the name of a file of its own machine, and has a profile of its own otherwise.
-      SecurityOpt: ["no-new-privileges", ...(policy.engine === "docker" ? [`seccomp=${profile}`] : [])],
+      SecurityOpt: ["no-new-privileges", `seccomp=${filter}`],
       LogConfig: { Type: "none" },
       PidsLimit: policy.maxProcesses + carrierThreads[policy.language],
       CpuPeriod: 100_000,
@@ -139,6 +142,8 @@ const configOf = (
         hard("core", 0),
         hard("memlock", 0),
         hard("nofile", mostFiles),
+        // Podman asks for more than some hosts allow unless it is told; what bounds a guest is the limit of its group.
+        ...(policy.engine === "podman" ? [hard("nproc", 32_768)] : []),
         hard("fsize", Math.ceil(Math.max(policy.writableMb, guestFolderMb) * mebibyte)),
         // The host's own meter ends a run long before; this holds should the host be stopped.
         hard("cpu", Math.ceil(limits.computeMs / 1000) + 60)
@@ -190,7 +195,7 @@ const look = (policy: Checked): Effect.Effect<string, SandboxUnavailable> =>
     if (OSType !== "linux") {
       return yield* unavailable("platform", `${engine} runs containers of ${OSType}; switch it to those of Linux`)
     }
-    if (engine === "docker" && SecurityOptions?.some((each) => each.startsWith("name=seccomp")) !== true) {
+    if (SecurityOptions?.some((each) => each.startsWith("name=seccomp")) !== true) {
       return yield* unavailable("engine", `${engine} at ${socket} has no seccomp; use one that is built with it`)
     }
     const found = yield* Engine.ask(socket, "GET", `/images/${image}/json`)
@@ -225,11 +230,7 @@ interface Tried {
 }
 
 const refused = (policy: Checked, { message }: LaunchFailure): SandboxUnavailable => {
-  if (
-    /runtime/iu.test(message) &&
-    policy.runtime !== undefined &&
-    /unknown|invalid|not found|no such/iu.test(message)
-  ) {
+  if (policy.runtime !== undefined && /(?:unknown|invalid|no such) .*runtime|runtime .*not found/iu.test(message)) {
     return unavailable(
       "engine",
       `${policy.engine} knows no runtime "${policy.runtime}" (${message}); install it and name it in the engine's configuration`
@@ -290,6 +291,19 @@ export interface Tested {
   readonly launch: Effect.Effect<Guest, LaunchFailure, Scope.Scope>
 }
 
+/** The filter as a file, which is how Podman takes it; removed with the scope. */
+const profileFile: Effect.Effect<string, never, Scope.Scope> = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const folder = mkdtempSync(join(tmpdir(), "effect-code-runtime-"))
+      writeFileSync(join(folder, "seccomp.json"), profile)
+      return folder
+    }),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  ),
+  (folder) => join(folder, "seccomp.json")
+)
+
 /** What was tried already, by all that it depends on. */
 const known = new Map<string, Tried>()
 
@@ -303,6 +317,7 @@ export const make = (limits: Limits, policy: Checked): Effect.Effect<Tested, San
   Effect.gen(function* () {
     const imageId = yield* look(policy)
     yield* Reaper.reap(policy.socket)
+    const filter = policy.engine === "docker" ? profile : yield* profileFile
     const owed = new Set<string>()
     // An engine that answers again by then gives back what it could not remove when it was asked to.
     yield* Effect.addFinalizer(() =>
@@ -313,7 +328,7 @@ export const make = (limits: Limits, policy: Checked): Effect.Effect<Tested, San
         policy.language === "python" ? startPython(policy, compiled) : startNode(policy, limits)
       return {
         socketPath: policy.socket,
-        config: configOf(policy, limits, imageId, command, memoryBytes),
+        config: configOf(policy, limits, imageId, command, filter, memoryBytes),
         instructions,
         memoryBytes,
         lastWords: lastWords[policy.language],
@@ -321,8 +336,9 @@ export const make = (limits: Limits, policy: Checked): Effect.Effect<Tested, San
         owed
       }
     }
-    const { cpus, env, standbyMs, ...rest } = policy
-    const key = JSON.stringify([imageId, rest])
+    const { engine, interpreter, language, maxProcesses, packages, runtime, socket, writableMb } = policy
+    const place = [engine, socket, runtime, imageId, interpreter, packages]
+    const key = JSON.stringify([language, ...place, maxProcesses, writableMb])
     const tried =
       known.get(key) ??
       (yield* Effect.acquireUseRelease(

@@ -86,7 +86,12 @@ const sendRequest = (
       response.on("error", fail)
       response.on("end", () => {
         clearTimeout(timer)
-        resume(Effect.succeed({ status: response.statusCode ?? 0, body: parse(text) }))
+        const answer = Effect.succeed({ status: response.statusCode ?? 0, body: parse(text) })
+        // An answer leaves no descriptor open.
+        const { socket } = response
+        if (socket === null || socket.closed) return resume(answer)
+        socket.once("close", () => resume(answer))
+        socket.destroy()
       })
     })
     return Effect.sync(() => {
@@ -128,8 +133,13 @@ export const hijack = (
     })
     asking.on("response", (response) => {
       clearTimeout(timer)
-      response.resume()
-      resume(Effect.fail(silent(socketPath, `status ${response.statusCode} in place of a connection`)))
+      let text = ""
+      response.setEncoding("utf8")
+      response.on("data", (data: string) => (text += data))
+      response.on("close", () => {
+        const message = messageOf({ status: response.statusCode ?? 0, body: parse(text) })
+        resume(Effect.fail(new EngineSilent({ code: "refused", message })))
+      })
     })
   })
 

@@ -68,13 +68,14 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const within = (value: number, least: number, most: number): boolean =>
   Number.isFinite(value) && value >= least && value <= most
 
+const fail = (key: string, value: unknown, bound: string) => Effect.fail(new InvalidLimit({ key, value, bound }))
+
 /** Checks a policy; fails with the first offender. */
 export const check = (policy: OciPolicy): Effect.Effect<Checked, InvalidLimit> =>
   Effect.suspend(() => {
     const { cpus = 1, engine = "docker", env = {}, image, language, maxProcesses = 128, packages, runtime } = policy
     const { interpreter = language === "python" ? "python3" : "node", standbyMs = defaultStandbyMs } = policy
     const { socket = socketOf(engine), writableMb = 16 } = policy
-    const fail = (key: string, value: unknown, bound: string) => Effect.fail(new InvalidLimit({ key, value, bound }))
     if (language !== "typescript" && language !== "python") {
       return fail("language", language, 'one of "typescript" and "python"')
     }
