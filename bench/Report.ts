@@ -28,10 +28,15 @@ const floorOf = (measure: string, python: boolean): string => {
 const times = (text: string, measure: string, bound: number, ours = "worker", peer = "harness"): Aim => ({
   text,
   figure: (results) => results.ratio(measure, ours, peer),
-  floor: (results) => {
-    const name = floorOf(measure, false)
-    return { name, value: results.ratio(measure, name, peer) }
-  },
+  // Where ours are compared with each other, or with a floor, there is none.
+  ...(peer === "harness"
+    ? {
+        floor: (results: Results) => {
+          const name = floorOf(measure, false)
+          return { name, value: results.ratio(measure, name, peer) }
+        }
+      }
+    : {}),
   bound,
   unit: "times"
 })

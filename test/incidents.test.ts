@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import {
   CodeRuntime,
-  GuestLauncher,
+  type GuestLauncher,
   NodeProcess,
   ProgramCompiler,
   PromiseAdapter,
