@@ -232,7 +232,7 @@ const errorLine = (words: string): string => {
 /** Runs a first program: what the interpreter holds when it has ended, or what went wrong. */
 const trial = (recipe: Recipe, limits: Limits, policy: Checked): Effect.Effect<Idle, SandboxUnavailable> =>
   Effect.acquireUseRelease(
-    Effect.mapError(start(recipe), (failure) => refused(failure)),
+    Effect.mapError(start(recipe), ({ message }) => refused(message)),
     (guest) => firstResult(guest, limits, policy),
     (guest) => guest.end
   )
@@ -249,8 +249,11 @@ const firstResult = (guest: SandboxGuest, limits: Limits, policy: Checked): Effe
       },
       onStray: (_, bytes) => (stray += new TextDecoder().decode(bytes)),
       onExit: ({ code, signal }) => {
+        const told = errorLine(stray)
+        // It may end before or after it has told the process that it made.
+        if (told.startsWith("bwrap:")) return resume(Effect.fail(refused(told)))
         const how = code === Trampoline.failedCode ? "the kernel refused a step (Linux 5.9 or newer is needed)" : ""
-        const why = errorLine(stray) || how || said.trim() || `${signal ?? `code ${code}`}`
+        const why = told || how || said.trim() || `${signal ?? `code ${code}`}`
         resume(
           Effect.fail(
             unavailable(
@@ -274,8 +277,7 @@ const firstResult = (guest: SandboxGuest, limits: Limits, policy: Checked): Effe
   )
 
 /** The sentence of a failure that bubblewrap told. */
-const refused = (failure: LaunchFailure): SandboxUnavailable => {
-  const { message } = failure
+const refused = (message: string): SandboxUnavailable => {
   if (/namespace|uid map|gid map|setting up|No space left|Operation not permitted/iu.test(message)) {
     return unavailable(
       "user-namespaces",
