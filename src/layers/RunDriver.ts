@@ -152,6 +152,8 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
               { startImmediately: true }
             )
             const exit = yield* Effect.exit(restore(Deferred.await(run.ended)))
+            // Nobody waits for an interrupted run: nothing of it is to begin any more.
+            if (Exit.isFailure(exit)) run.settle({ _tag: "Abort", message: "the run was interrupted" })
 
             yield* Fiber.interrupt(preparation)
             yield* Effect.all([Scope.close(guestScope, Exit.void), Scope.close(callScope, Exit.void)], {
