@@ -47,8 +47,8 @@ const canonicalGrowth = 8
 /** Endings that the guest told: nothing of the program comes after them. */
 const endedByItself: ReadonlySet<Ending["_tag"]> = new Set(["Done", "Threw", "Invalid", "Overflow"])
 
-/** How long a program that has returned is given to tell a failure that stood then, in milliseconds. */
-const confirmMs = 10
+/** How long a guest whose program has returned is given to tell a failure that stood then, in milliseconds; it takes far less. */
+const confirmMs = 250
 
 /** Characters of the longest line that is put together; V8's strings end a little above. */
 const longestLine = 500_000_000
