@@ -61,7 +61,7 @@ describe("telemetry", () => {
         ["tools.add", "tools.refuse"]
       )
       assert.isTrue(spans.every(({ status }) => status._tag === "Ended"))
-    }).pipe(Effect.provide(WorkerThread.layer({ standby: 0 })), Effect.provide(layer))
+    }).pipe(Effect.provide(Layer.merge(WorkerThread.layer({ standby: 0 }), layer)))
   })
 
   it.live("runs by outcome, calls by their end, and durations are counted", () =>
