@@ -32,6 +32,7 @@ const copies = [
   "python-process/probe.py",
   "sandbox/beginning.py",
   "sandbox/probe.py",
+  "sandbox/zygote.py",
   "sandbox/oci/relay.py",
   "sandbox/oci/relay.cjs"
 ]

@@ -13,7 +13,7 @@ if (values.bpf === "x64" || values.bpf === "arm64") {
     0x54: "and",
     0x06: "return"
   }
-  assemble(values.bpf).forEach(([code, yes, no, operand], index) => {
+  assemble(values.bpf, "guest").forEach(([code, yes, no, operand], index) => {
     const jumps = yes + no > 0 ? `  yes ${index + 1 + yes}, no ${index + 1 + no}` : ""
     console.log(`${String(index).padStart(4)}  ${names[code].padEnd(17)} 0x${(operand >>> 0).toString(16)}${jumps}`)
   })

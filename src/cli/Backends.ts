@@ -19,7 +19,8 @@ interface Backend {
 
 const sandbox = async (language: Language): ReturnType<Backend["load"]> => {
   const { layer } = await import("../backends/sandbox/Sandbox.ts")
-  return { layer: (limits) => layer({ language, ...limits }) }
+  // One run has no use for what serves many.
+  return { layer: (limits) => layer({ language, zygote: false, ...limits }) }
 }
 
 /** By name; the first of a language is its default. */

@@ -38,16 +38,17 @@ const attacks: ReadonlyArray<Attack> = readdirSync(folder)
   })
 
 let host: Host.Host
-let runtime: Awaited<ReturnType<typeof PromiseAdapter.make>>
+const options = { language: "python", maxMemoryMb: 64, maxWallMs: 20_000, standbyMs: 60_000, writableMb: 16 } as const
+/** Guests of both kinds: forks of a zygote, and interpreters of their own. */
+let runtimes: ReadonlyArray<Awaited<ReturnType<typeof PromiseAdapter.make>>> = []
 
 beforeAll(async () => {
   host = await Host.open()
-  runtime = await PromiseAdapter.make(
-    Sandbox.layer({ language: "python", maxMemoryMb: 64, maxWallMs: 20_000, writableMb: 16 })
-  )
+  const kinds = [{ zygote: true }, { zygote: false }]
+  runtimes = await Promise.all(kinds.map((kind) => PromiseAdapter.make(Sandbox.layer({ ...options, ...kind }))))
 })
 afterAll(async () => {
-  await runtime.dispose()
+  for (const runtime of runtimes) await runtime.dispose()
   await host.close()
 })
 
@@ -69,12 +70,14 @@ describe("attempts to leave the sandbox", () => {
   it.for(attacks)("$name: $vector", { timeout: 90_000 }, async ({ control, program, vector }, context) => {
     assert.notStrictEqual(vector, "", "the first line names the vector")
     const bindings = [{ global: "tools", functions: { target: async () => ({ ...host.target }) } }]
-    const inside = await runtime.run({ program, bindings })
-    assert.notStrictEqual(inside.value, true, "it reached what it was after")
-    assert.isTrue(inside.error !== undefined || inside.value === false, JSON.stringify(inside))
-    // A mistake in the attempt itself would refuse it too.
-    assert.notMatch(inside.error?.message ?? "", /^(?:NameError|SyntaxError|AttributeError|TypeError|KeyError)/u)
-    assert.deepStrictEqual(await runtime.run({ program: "return 7" }), { value: 7, logs: [] })
+    for (const runtime of runtimes) {
+      const inside = await runtime.run({ program, bindings })
+      assert.notStrictEqual(inside.value, true, "it reached what it was after")
+      assert.isTrue(inside.error !== undefined || inside.value === false, JSON.stringify(inside))
+      // A mistake in the attempt itself would refuse it too.
+      assert.notMatch(inside.error?.message ?? "", /^(?:NameError|SyntaxError|AttributeError|TypeError|KeyError)/u)
+      assert.deepStrictEqual(await runtime.run({ program: "return 7" }), { value: 7, logs: [] })
+    }
     context.skip(control === "root" && process.geteuid?.() !== 0, "only root can make the same attempt outside")
     context.skip(control === "group" && find() === undefined, "this host makes no control groups")
     const reached = await outside(program)

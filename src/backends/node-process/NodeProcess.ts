@@ -12,6 +12,7 @@ import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
 import type { CodeRuntime } from "../../services/CodeRuntime.ts"
 import type { GuestLauncher } from "../../services/GuestLauncher.ts"
 import { type NodePermission, permissionFlags } from "../javascript-guest/NodePermission.ts"
+import { lastWords } from "../process/Ending.ts"
 import * as Platform from "../process/Platform.ts"
 import * as Premises from "../process/Premises.ts"
 import * as ProcessGuest from "../process/ProcessGuest.ts"
@@ -119,10 +120,7 @@ export const launcher = (
               folder
             ],
             memoryMb: idleMb + slackMb + maxMemoryMb,
-            lastWords: {
-              opening: /\n*(?:<--- Last few GCs --->|FATAL ERROR: |#\n# Fatal |terminate called )/,
-              outOfMemory: /out of memory|allocation failed|bad_alloc/i
-            },
+            lastWords: lastWords.typescript,
             maxConcurrentCalls: limits.maxConcurrentCalls
           })
       )

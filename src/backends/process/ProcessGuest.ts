@@ -6,10 +6,12 @@ import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, rmdirSync } from "node:fs"
 import { Socket } from "node:net"
-import { type Guest, type GuestExit, type GuestListener, LaunchFailure } from "../../services/GuestLauncher.ts"
+import { type Guest, type GuestListener, LaunchFailure } from "../../services/GuestLauncher.ts"
 import type { LogChannel } from "../../domain/RunEvent.ts"
+import { Answers } from "./Answers.ts"
+import { Audience } from "./Audience.ts"
 import type { Cgroup } from "./Cgroup.ts"
-import { outOfMemoryCode } from "./ExitCode.ts"
+import { type Ending, exitOf, type LastWords } from "./Ending.ts"
 import { FatalText } from "./FatalText.ts"
 import { type Premises, removeFolder } from "./Premises.ts"
 import * as ProcessTable from "./ProcessTable.ts"
@@ -28,13 +30,10 @@ export interface Program {
   /** Memory of a guest and all that it starts, in MiB, where a control group can bound it. */
   readonly memoryMb: number
   /** How the interpreter's last words begin, and which of them tell of memory. */
-  readonly lastWords: { readonly opening: RegExp; readonly outOfMemory: RegExp }
+  readonly lastWords: LastWords
   /** `maxConcurrentCalls`: an honest guest leaves no more answers than that unread. */
   readonly maxConcurrentCalls: number
 }
-
-/** Signals by which an interpreter ends itself when it can no longer go on. */
-const aborts: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL"])
 
 /** How long a guest may be kept ready: a process holds more than its runtime should hold while nobody uses it. */
 export const standbyMs = 500
@@ -52,13 +51,6 @@ const deathMs = 5000
 const leastMark = 2 ** 50
 const newMark = (): number => leastMark + Math.floor(Math.random() * leastMark)
 
-/** Lines of a text of whole lines. */
-const linesOf = (text: string): number => {
-  let lines = 0
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++
-  return lines
-}
-
 class ProcessGuest implements Guest {
   readonly #child: ChildProcess
   readonly #pid: number
@@ -68,16 +60,13 @@ class ProcessGuest implements Guest {
   readonly #channel: Socket
   readonly #sockets: ReadonlyArray<Socket>
   readonly #fatal: FatalText
-  readonly #outOfMemoryWords: RegExp
-  readonly #mostUnread: number
+  readonly #lastWords: LastWords
+  readonly #audience = new Audience()
+  readonly #answers: Answers
   readonly #gone: Promise<void>
   #cgroup: Cgroup | undefined
   /** What waits until the guest has joined its group: it must start nothing before. */
   #outbox: Array<string> | undefined
-  #listener: GuestListener | undefined
-  #early: Array<(listener: GuestListener) => void> = []
-  #exit: GuestExit | undefined
-  #unread = 0
   #entered = false
   #dead = false
   #busyMs = 0
@@ -97,18 +86,17 @@ class ProcessGuest implements Guest {
     this.#mark = mark
     this.#cgroup = cgroup
     this.#joined = cgroup === undefined ? Promise.resolve() : this.#join(cgroup, program.memoryMb)
-    this.#outOfMemoryWords = program.lastWords.outOfMemory
-    // One batch of answers that the guest reads while it makes new calls, and the answers of those.
-    this.#mostUnread = 2 * program.maxConcurrentCalls + 1
+    this.#lastWords = program.lastWords
     this.#fatal = new FatalText(program.lastWords.opening, (bytes) => this.#onStray("stderr", bytes))
     const [stdin, stdout, stderr, channel] = child.stdio
     if (!(stdout instanceof Socket && stderr instanceof Socket && channel instanceof Socket)) {
       throw new TypeError("the pipes of a child process are sockets")
     }
     this.#channel = channel
+    this.#answers = new Answers(channel, program.maxConcurrentCalls)
     this.#sockets = stdin instanceof Socket ? [stdin, stdout, stderr, channel] : [stdout, stderr, channel]
     channel.setEncoding("utf8")
-    channel.on("data", (text: string) => this.#tell((listener) => listener.onText(text)))
+    channel.on("data", (text: string) => this.#audience.tell((listener) => listener.onText(text)))
     stdout.on("data", (bytes: Buffer) => this.#onStray("stdout", bytes))
     stderr.on("data", (bytes: Buffer) => this.#fatal.push(bytes))
     // A pipe whose other end is gone; the exit tells the rest.
@@ -130,7 +118,7 @@ class ProcessGuest implements Guest {
       child.on("close", (code, signal) => {
         clearTimeout(seeking)
         clearTimeout(drained)
-        this.#onClose(code ?? undefined, signal ?? undefined)
+        this.#onClose({ code: code ?? undefined, signal: signal ?? undefined })
         resolve()
       })
     })
@@ -140,11 +128,7 @@ class ProcessGuest implements Guest {
   }
 
   listen(listener: GuestListener): void {
-    this.#listener = listener
-    const early = this.#early
-    this.#early = []
-    for (const tell of early) tell(listener)
-    if (this.#exit !== undefined) listener.onExit(this.#exit)
+    this.#audience.listen(listener)
   }
 
   send(text: string): void {
@@ -155,11 +139,7 @@ class ProcessGuest implements Guest {
       return
     }
     if (!this.#entered && !this.#enter()) return this.#kill()
-    const lines = linesOf(text)
-    this.#unread += lines
-    // Only a guest that forges calls without reading the answers lets them pile up.
-    if (this.#unread > this.#mostUnread + lines) return this.#kill()
-    this.#channel.write(text, () => (this.#unread -= lines))
+    if (!this.#answers.write(text)) this.#kill()
   }
 
   busyMs(): number {
@@ -220,13 +200,8 @@ class ProcessGuest implements Guest {
     for (const socket of this.#sockets) socket.ref()
   }
 
-  #tell(tell: (listener: GuestListener) => void): void {
-    if (this.#listener === undefined) this.#early.push(tell)
-    else tell(this.#listener)
-  }
-
   #onStray(channel: LogChannel, bytes: Uint8Array): void {
-    this.#tell((listener) => listener.onStray(channel, bytes))
+    this.#audience.tell((listener) => listener.onStray(channel, bytes))
   }
 
   #kill(): void {
@@ -256,20 +231,10 @@ class ProcessGuest implements Guest {
     }
   }
 
-  #onClose(code: number | undefined, signal: string | undefined): void {
-    const aborted = (signal !== undefined && aborts.has(signal)) || code === 134
-    const words = aborted ? this.#fatal.take() : ""
-    if (!aborted) this.#fatal.release()
+  #onClose(ending: Ending): void {
     this.busyMs()
-    this.#exit = {
-      code,
-      signal,
-      outOfMemory:
-        code === outOfMemoryCode ||
-        this.#outOfMemoryWords.test(words) ||
-        (signal === "SIGKILL" && this.#cgroup?.ranOutOfMemory() === true)
-    }
-    this.#listener?.onExit(this.#exit)
+    const ranOutOfMemory = ending.signal === "SIGKILL" && this.#cgroup?.ranOutOfMemory() === true
+    this.#audience.end(exitOf(ending, this.#fatal, this.#lastWords, ranOutOfMemory))
   }
 }
 

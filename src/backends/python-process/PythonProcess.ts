@@ -9,6 +9,7 @@ import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
 import type { CodeRuntime } from "../../services/CodeRuntime.ts"
 import type { GuestLauncher } from "../../services/GuestLauncher.ts"
 import * as ProgramCompiler from "../../services/ProgramCompiler.ts"
+import { lastWords } from "../process/Ending.ts"
 import * as Platform from "../process/Platform.ts"
 import * as Premises from "../process/Premises.ts"
 import * as ProcessGuest from "../process/ProcessGuest.ts"
@@ -58,7 +59,7 @@ export const launcher = (
         command: ({ folder, mark }) => [executable, "-ISuBc", starting, String(space), String(mark), folder],
         input: guest,
         memoryMb: idleMb + limits.maxMemoryMb,
-        lastWords: { opening: /Fatal Python error: |terminate called /, outOfMemory: /MemoryError|bad_alloc/ },
+        lastWords: lastWords.python,
         maxConcurrentCalls: limits.maxConcurrentCalls
       })
     }

@@ -11,13 +11,17 @@ import { delimiter, join } from "node:path"
 import { type Limits } from "../../domain/Limits.ts"
 import { encodeStart } from "../../domain/Frame.ts"
 import type { Guest, LaunchFailure } from "../../services/GuestLauncher.ts"
+import { lastWords } from "../process/Ending.ts"
 import * as ControlGroup from "./ControlGroup.ts"
 import * as GuestFiles from "./GuestFiles.ts"
 import type { Checked } from "./Policy.ts"
-import { firstData, gateDescriptor, infoDescriptor, type Recipe, type SandboxGuest, start } from "./SandboxGuest.ts"
+import { firstPipe, type Recipe, start, talking } from "./BubblewrapProcess.ts"
+import type { SandboxGuest } from "./SandboxGuest.ts"
 import { SandboxUnavailable } from "./SandboxUnavailable.ts"
 import { type Architecture, encode as encodeFilter } from "./SeccompFilter.ts"
 import * as Trampoline from "./Trampoline.ts"
+import * as Zygote from "./Zygote.ts"
+import * as Zygotes from "./Zygotes.ts"
 
 const mebibyte = 1_048_576
 
@@ -29,6 +33,9 @@ CapEff:\t0000000000000000
 NoNewPrivs:\t1
 Seccomp:\t2
 `
+
+/** The first process inside and one that only waits are none of the program's. */
+const waitingProcesses = 2
 
 /** Open files of one guest; its interpreter uses some 25. */
 const mostFiles = 512
@@ -134,15 +141,26 @@ const packagesFolder: { readonly [language in Checked["language"]]: string } = {
   python: "/packages"
 }
 
+/** Rights that a zygote has inside its own user namespace, to make those of its guests; the guests give them up. */
+const zygoteRights = ["--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"]
+
+/** The descriptors that the interpreter of a guest begins with. */
+const guestDescriptors = 4
+
+const writableBytes = ({ writableMb }: Checked): number => Math.ceil(writableMb * mebibyte)
+
 /** bubblewrap's arguments, and the contents of the files that it reads from descriptors. */
 const assemble = (
   files: GuestFiles.GuestFiles,
   policy: Checked,
   architecture: Architecture,
+  role: "guest" | "zygote",
   command: ReadonlyArray<string>,
   limits: Trampoline.ResourceLimits
 ): { readonly args: ReadonlyArray<string>; readonly data: ReadonlyArray<Uint8Array> } => {
   const data: Array<Uint8Array> = []
+  const isZygote = role === "zygote"
+  const firstData = firstPipe + (isZygote ? Zygote.pipes : 0)
   const own = (bytes: Uint8Array): string => String(firstData + data.push(bytes) - 1)
   const tops = links()
   const place = (path: string): string => {
@@ -161,19 +179,26 @@ const assemble = (
   const args: ReadonlyArray<ReadonlyArray<string>> = [
     ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
     ["--disable-userns", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"],
+    isZygote ? zygoteRights : [],
     ["--uid", "1000", "--gid", "1000", "--hostname", "guest"],
-    ["--info-fd", String(infoDescriptor), "--block-fd", String(gateDescriptor)],
-    ["--add-seccomp-fd", own(encodeFilter(architecture))],
+    talking,
+    ["--add-seccomp-fd", own(encodeFilter(architecture, role))],
     mounts,
     files.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
     [...tops].flatMap(([name, target]) => ["--symlink", target, `/${name}`]),
     files.own.flatMap(({ bytes, to }) => ["--perms", "0444", "--ro-bind-data", own(bytes), to]),
-    ["--perms", "0555", "--ro-bind-data", own(Trampoline.assemble(architecture, limits)), "/guest/start"],
+    [
+      "--perms",
+      "0555",
+      "--ro-bind-data",
+      own(Trampoline.assemble(architecture, limits, isZygote ? firstData : guestDescriptors)),
+      "/guest/start"
+    ],
     ["--perms", "0444", "--ro-bind-data", own(Buffer.from(status)), "/proc/self/status"],
     ["--dev-bind", "/dev/null", "/dev/null"],
     policy.readOnly.flatMap(({ from, to }) => ["--ro-bind", from, to]),
     packages,
-    ["--size", String(Math.ceil(policy.writableMb * mebibyte)), "--tmpfs", workingFolder],
+    ["--size", String(writableBytes(policy)), "--tmpfs", workingFolder],
     ["--remount-ro", "/", "--chdir", workingFolder, "--", "/guest/start"],
     Object.entries(policy.env).map(([name, value]) => `${name}=${value}`),
     [""],
@@ -182,7 +207,12 @@ const assemble = (
   return { args: args.flat(), data }
 }
 
-const commandOf = (files: GuestFiles.GuestFiles, policy: Checked, limits: Limits): ReadonlyArray<string> =>
+const commandOf = (
+  files: GuestFiles.GuestFiles,
+  policy: Checked,
+  limits: Limits,
+  role: "guest" | "zygote"
+): ReadonlyArray<string> =>
   policy.language === "typescript"
     ? [
         files.interpreter,
@@ -198,18 +228,10 @@ const commandOf = (files: GuestFiles.GuestFiles, policy: Checked, limits: Limits
         "-S",
         "-u",
         "-B",
-        files.entry,
+        role === "zygote" ? GuestFiles.zygoteEntry : files.entry,
         policy.packages === undefined ? "" : packagesFolder.python,
         ...Object.keys(policy.env)
       ]
-
-const lastWords: { readonly [language in Checked["language"]]: Recipe["lastWords"] } = {
-  typescript: {
-    opening: /\n*(?:<--- Last few GCs --->|FATAL ERROR: |#\n# Fatal |terminate called )/,
-    outOfMemory: /out of memory|allocation failed|bad_alloc/i
-  },
-  python: { opening: /Fatal Python error|terminate called /, outOfMemory: /MemoryError|bad_alloc/ }
-}
 
 /** What a trial's program is: it ends at once. */
 const trialProgram: { readonly [language in Checked["language"]]: string } = {
@@ -338,18 +360,17 @@ export const make = (limits: Limits, policy: Checked): Effect.Effect<Engine, San
     }
     const who = yield* identity()
     const files = yield* GuestFiles.find(policy.language, policy.interpreter, policy.commands)
-    const groups = policy.cgroup ? ControlGroup.find() : undefined
-    if (groups !== undefined) ControlGroup.sweep(groups)
-    const command = commandOf(files, policy, limits)
+    const place = policy.cgroup ? ControlGroup.find() : undefined
+    if (place !== undefined) ControlGroup.sweep(place)
 
-    const recipeOf = (resources: Trampoline.ResourceLimits, memoryBytes: number | undefined) =>
+    const recipeOf = (role: "guest" | "zygote", resources: Trampoline.ResourceLimits, bounds: ControlGroup.Bounds) =>
       Effect.gen(function* () {
-        const { args, data } = assemble(files, policy, architecture, command, {
+        const command = commandOf(files, policy, limits, role)
+        const { args, data } = assemble(files, policy, architecture, role, command, {
           core: 0,
           lockedMemory: 0,
           files: mostFiles,
-          processes: policy.maxProcesses,
-          fileSize: policy.writableMb * mebibyte,
+          fileSize: writableBytes(policy),
           // The host's own meter ends a run long before; this holds should the host be stopped.
           cpu: Math.ceil(limits.computeMs / 1000) + 60,
           ...resources
@@ -357,33 +378,51 @@ export const make = (limits: Limits, policy: Checked): Effect.Effect<Engine, San
         const recipe: Recipe = {
           command: engine,
           args,
+          pipes: role === "zygote" ? Zygote.pipes : 0,
           data: yield* openData(data),
           identity: who,
-          groups,
-          memoryBytes,
-          maxProcesses: policy.maxProcesses,
+          // A zygote's guests have groups of their own.
+          group: place === undefined || role === "zygote" ? undefined : { place, bounds },
           lastWords: lastWords[policy.language],
           maxConcurrentCalls: limits.maxConcurrentCalls
         }
         return recipe
       })
 
+    const processes = policy.maxProcesses + waitingProcesses
     const tried = yield* Effect.scoped(
-      Effect.flatMap(recipeOf({}, undefined), (recipe) => trial(recipe, limits, policy))
+      Effect.flatMap(
+        recipeOf("guest", { processes: policy.maxProcesses }, { memoryBytes: undefined, processes }),
+        (recipe) => trial(recipe, limits, policy)
+      )
     )
-    const key = JSON.stringify([files.interpreter, policy, groups === undefined])
+    const key = JSON.stringify([files.interpreter, policy, place === undefined])
     const before = idles.get(key)
     // The first guest may have paid for pages that later ones share.
     const idle = before === undefined || before.memoryBytes < tried.memoryBytes ? tried : before
     idles.set(key, idle)
 
     const budgetMb = limits.maxMemoryMb + slackMb
-    const grouped = groups !== undefined
-    const resources: Trampoline.ResourceLimits = grouped
-      ? {}
-      : policy.language === "typescript"
-        ? { data: (idle.dataMb + budgetMb + 24) * mebibyte }
-        : { addressSpace: (idle.addressSpaceMb + budgetMb) * mebibyte }
-    const recipe = yield* recipeOf(resources, grouped ? idle.memoryBytes + budgetMb * mebibyte : undefined)
-    return { launch: Effect.acquireRelease(start(recipe), (guest) => guest.end) }
+    const resources: Trampoline.ResourceLimits =
+      place !== undefined
+        ? {}
+        : policy.language === "typescript"
+          ? { data: (idle.dataMb + budgetMb + 24) * mebibyte }
+          : { addressSpace: (idle.addressSpaceMb + budgetMb) * mebibyte }
+    const bounds = { memoryBytes: idle.memoryBytes + budgetMb * mebibyte, processes }
+    const recipe = yield* recipeOf("guest", { processes: policy.maxProcesses, ...resources }, bounds)
+    const fresh = start(recipe)
+    const keeps = policy.zygote && limits.standby > 0
+    // Siblings have one user, whose processes only a control group counts apart.
+    if (policy.language !== "python" || !keeps || place?.pids === undefined) return launching(fresh)
+    const sandbox = yield* recipeOf("zygote", {}, bounds)
+    const tmpfs = `size=${writableBytes(policy)},mode=0755`
+    // What leads a guest's namespace only waits.
+    const group = { place, bounds: { ...bounds, processes: policy.maxProcesses + 1 } }
+    const fork = yield* Zygotes.make({ sandbox, group, architecture, tmpfs }, policy.standbyMs)
+    return launching(Effect.catchTag(fork, "LaunchFailure", () => fresh))
   })
+
+const launching = (guest: Effect.Effect<SandboxGuest, LaunchFailure>): Engine => ({
+  launch: Effect.acquireRelease(guest, ({ end }) => end)
+})

@@ -39,6 +39,9 @@ export interface GuestFiles {
 /** Where the guest's own code lies inside. */
 const ownFolder = "/guest"
 
+/** The path inside of what forks guests of Python. */
+export const zygoteEntry = join(ownFolder, "zygote.py")
+
 const unavailable = (message: string) => new SandboxUnavailable({ reason: "interpreter", message })
 
 /** Executables and the libraries that they map, each where the dynamic loader looks for it. */
@@ -153,7 +156,10 @@ const findPython = (
       hidden: ["site-packages", "dist-packages", "test"]
         .filter((name) => existsSync(join(stdlib, name)))
         .map((name) => join(inside, name)),
-      own: [{ to: join(ownFolder, "guest.pyc"), bytes: told.subarray(end + 1) }],
+      own: [
+        { to: join(ownFolder, "guest.pyc"), bytes: told.subarray(end + 1) },
+        { to: zygoteEntry, bytes: readFileSync(fileOf("./zygote.py")) }
+      ],
       interpreter,
       entry: join(ownFolder, "guest.pyc")
     }

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { statSync } from "node:fs"
 import { normalize } from "node:path"
 import { InvalidLimit } from "../../domain/Limits.ts"
+import { standbyMs as defaultStandbyMs } from "../process/ProcessGuest.ts"
 
 /** The languages that sandboxes run. */
 export type Language = "typescript" | "python"
@@ -37,6 +38,13 @@ export interface Policy {
   readonly engine?: string | undefined
   /** Whether a control group holds each guest where the host may make one; true by default. */
   readonly cgroup?: boolean | undefined
+  /**
+   * Whether Python guests are forks of an interpreter that is booted once in a sandbox; true by default. Forks share its
+   * address layout and hash seed. It takes a `standby` above 0 and a control group that counts processes.
+   */
+  readonly zygote?: boolean | undefined
+  /** How long a standby, and an idle zygote, wait for a program before they are given up, in milliseconds; 500 by default. */
+  readonly standbyMs?: number | undefined
 }
 
 /** A policy with every default filled in. */
@@ -51,6 +59,8 @@ export interface Checked {
   readonly interpreter: string | undefined
   readonly engine: string | undefined
   readonly cgroup: boolean
+  readonly zygote: boolean
+  readonly standbyMs: number
 }
 
 /** What the sandbox itself consists of; nothing may be laid over it. */
@@ -77,7 +87,15 @@ const fail = (key: string, value: unknown, bound: string) => Effect.fail(new Inv
 export const check = (policy: Policy): Effect.Effect<Checked, InvalidLimit> =>
   Effect.suspend(() => {
     const { commands = ["/usr/bin/sleep", "/bin/sleep"].filter((path) => kindOf(path) === "file").slice(0, 1) } = policy
-    const { env = {}, language, maxProcesses = 128, packages, readOnly = [], writableMb = 16 } = policy
+    const {
+      env = {},
+      language,
+      maxProcesses = 128,
+      packages,
+      readOnly = [],
+      standbyMs = defaultStandbyMs,
+      writableMb = 16
+    } = policy
     if (language !== "typescript" && language !== "python") {
       return fail("language", language, 'one of "typescript" and "python"')
     }
@@ -87,6 +105,7 @@ export const check = (policy: Policy): Effect.Effect<Checked, InvalidLimit> =>
     if (!within(maxProcesses, 32, 32_768) || !Number.isInteger(maxProcesses)) {
       return fail("maxProcesses", maxProcesses, "an integer from 32 to 32768")
     }
+    if (!within(standbyMs, 0, Number.MAX_VALUE)) return fail("standbyMs", standbyMs, "a number of at least 0")
     if (packages !== undefined && !(isAbsolute(packages) && kindOf(packages) === "folder")) {
       return fail("packages", packages, "the absolute path of a folder")
     }
@@ -120,6 +139,8 @@ export const check = (policy: Policy): Effect.Effect<Checked, InvalidLimit> =>
       maxProcesses,
       interpreter: policy.interpreter,
       engine: policy.engine,
-      cgroup: policy.cgroup ?? true
+      cgroup: policy.cgroup ?? true,
+      zygote: policy.zygote ?? true,
+      standbyMs
     })
   })

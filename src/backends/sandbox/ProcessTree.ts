@@ -13,7 +13,7 @@ const read = (file: string): string => {
   }
 }
 
-const threads = (pid: number | undefined): ReadonlyArray<string> => {
+const threads = (pid: number): ReadonlyArray<string> => {
   try {
     return readdirSync(`/proc/${pid}/task`)
   } catch {
@@ -30,18 +30,24 @@ export const isAlive = (pid: number): boolean => {
 /** More than any guest may have. */
 const mostProcesses = 4096
 
+/** The children of a process. */
+export const children = (pid: number): ReadonlyArray<number> =>
+  // A child belongs to the thread that started it.
+  threads(pid).flatMap((thread) => {
+    const listed = read(`/proc/${pid}/task/${thread}/children`).trim()
+    return listed === "" ? [] : listed.split(" ").map(Number)
+  })
+
 /** A process and all its descendants, oldest first. */
 export const tree = (root: number): ReadonlyArray<number> => {
   const found = [root]
-  for (let at = 0; at < found.length && found.length < mostProcesses; at++) {
-    // A child belongs to the thread that started it.
-    for (const thread of threads(found[at])) {
-      const children = read(`/proc/${found[at]}/task/${thread}/children`).trim()
-      if (children !== "") found.push(...children.split(" ").map(Number))
-    }
-  }
+  for (let at = 0; at < found.length && found.length < mostProcesses; at++) found.push(...children(found[at] ?? 0))
   return found
 }
+
+/** Its number in each pid namespace that it is in, from the host's to its own. */
+export const numbers = (pid: number): ReadonlyArray<number> =>
+  (/^NSpid:\s+(.*)$/mu.exec(read(`/proc/${pid}/status`))?.[1] ?? "").split(/\s+/u).map(Number)
 
 /** CPU time of a tree of processes, and of those that they waited for, in milliseconds. */
 export const cpuMs = (root: number): number | undefined => {

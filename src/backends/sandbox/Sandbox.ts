@@ -10,7 +10,6 @@ import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
 import type { CodeRuntime } from "../../services/CodeRuntime.ts"
 import type { GuestLauncher } from "../../services/GuestLauncher.ts"
 import * as ProgramCompiler from "../../services/ProgramCompiler.ts"
-import { standbyMs } from "../process/ProcessGuest.ts"
 import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
 import * as Bubblewrap from "./Bubblewrap.ts"
 import * as Containers from "./oci/Containers.ts"
@@ -38,6 +37,7 @@ export const launcher = (
   Effect.gen(function* () {
     const checked = yield* Policy.check(policy)
     const { launch } = yield* Bubblewrap.make(limits, checked)
+    const { standbyMs } = checked
     return { language: checked.language, isolation: "container", standbyMs, launch }
   })
 
@@ -57,10 +57,13 @@ export const layer = (options: Options): Layer.Layer<CodeRuntime, InvalidLimit |
     maxProcesses,
     packages,
     readOnly,
+    standbyMs,
     writableMb,
+    zygote,
     ...limits
   } = options
-  const policy = { cgroup, commands, engine, env, interpreter, language, maxProcesses, packages, readOnly, writableMb }
+  const held = { cgroup, maxProcesses, standbyMs, writableMb, zygote }
+  const policy = { ...held, commands, engine, env, interpreter, language, packages, readOnly }
   return RuntimeLayer.make(
     limits,
     (checked) => launcher(checked, policy),

@@ -608,11 +608,18 @@ export const rules: ReadonlyArray<Rule> = [
   )
 ]
 
+/** What a zygote must do to make a guest; the guest then puts the guests' filter on top of the zygote's. */
+const forking = ["clone", "mount", "prctl", "capset"]
+
+/** The number of a call that a rule names. */
+export const numberOf = (call: string, architecture: Architecture): number | undefined =>
+  rules.find((rule) => rule.call === call)?.numbers[architectures[architecture].column]
+
 /**
- * The filter's instructions. A call of another architecture ends the process; a call of the x32 table and any call
- * without a rule ends as ENOSYS.
+ * The filter's instructions, for guests or for a zygote, which alone can make namespaces, mount and give up its rights.
+ * A call of another architecture ends the process; a call of the x32 table and any call without a rule ends as ENOSYS.
  */
-export const assemble = (architecture: Architecture): ReadonlyArray<Instruction> => {
+export const assemble = (architecture: Architecture, role: "guest" | "zygote"): ReadonlyArray<Instruction> => {
   const { column, token } = architectures[architecture]
   const program: Array<Instruction> = [
     load(offsetOfArchitecture),
@@ -621,6 +628,10 @@ export const assemble = (architecture: Architecture): ReadonlyArray<Instruction>
     load(offsetOfNumber)
   ]
   if (architecture === "x64") program.push([jumpAtLeast, 0, 1, 0x40000000], refuse("ENOSYS"))
+  for (const call of role === "zygote" ? forking : []) {
+    const number = numberOf(call, architecture)
+    if (number !== undefined) program.push([jumpEqual, 0, 1, number], give(returnAllow))
+  }
   for (const { calls } of allowed) {
     for (const numbers of Object.values(calls)) {
       const number = numbers[column]
@@ -642,8 +653,8 @@ export const assemble = (architecture: Architecture): ReadonlyArray<Instruction>
 }
 
 /** The bytes of the filter, as the kernel and bubblewrap's `--add-seccomp-fd` read them. */
-export const encode = (architecture: Architecture): Uint8Array => {
-  const program = assemble(architecture)
+export const encode = (architecture: Architecture, role: "guest" | "zygote"): Uint8Array => {
+  const program = assemble(architecture, role)
   const bytes = new DataView(new ArrayBuffer(program.length * 8))
   program.forEach(([code, jumpTrue, jumpFalse, operand], index) => {
     bytes.setUint16(index * 8, code, true)

@@ -1,6 +1,6 @@
 /**
  * The first program in a sandbox: a static executable of some 300 bytes, assembled here. It closes every descriptor above
- * the channel, so that none of the host's leaks in, sets the resource limits inside the sandbox's own user namespace,
+ * those that the interpreter is meant to have, so that none of the host's leaks in, sets the resource limits inside the sandbox's own user namespace,
  * where the count of processes is the guest's alone, and becomes the interpreter. It needs no shell and no library.
  *
  * Its arguments are the guest's environment (`NAME=value`, any number), an empty word, and the command. It exits with 126
@@ -17,11 +17,11 @@ const resources = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, files: 
 /** A limit by resource: seconds for `cpu`, bytes for sizes, counts for the others. */
 export type ResourceLimits = { readonly [resource in keyof typeof resources]?: number | undefined }
 
-/** From both machines' own assemblers. The table of limits follows the code: resource, soft and hard limit, each of 8 bytes. */
+/** From both machines' own assemblers; `FIRST` is the first descriptor that is closed. The table of limits follows the code: resource, soft and hard limit, each of 8 bytes. */
 const code: { readonly [name in Architecture]: string } = {
   x64: [
     "4889e3", //              mov rbx, rsp
-    "b8b4010000bf04000000", // mov eax, 436 (close_range); mov edi, 4
+    "b8b4010000bfFIRST", //   mov eax, 436 (close_range); mov edi, first
     "beffffffff31d20f05", //  mov esi, -1; xor edx, edx; syscall
     "4885c07851", //          test rax, rax; js fail
     "4c8d2556000000", //      lea r12, [rip + table]
@@ -39,7 +39,7 @@ const code: { readonly [name in Architecture]: string } = {
   ].join(""),
   arm64: [
     "f3030091", //         mov x19, sp
-    "8000805201008012", // mov w0, #4; mov w1, #-1
+    "FIRST01008012", //    mov w0, #first; mov w1, #-1
     "02008052883680d2", // mov w2, #0; mov x8, #436 (close_range)
     "010000d4c002f8b7", // svc #0; tbnz x0, #63, fail
     "34030010", //         adr x20, table
@@ -64,9 +64,16 @@ const machines: { readonly [name in Architecture]: number } = { x64: 62, arm64: 
 const base = 0x400000
 const headerBytes = 64 + 56
 
-/** The bytes of the executable. */
-export const assemble = (architecture: Architecture, limits: ResourceLimits): Uint8Array => {
-  const instructions = Buffer.from(code[architecture], "hex")
+/** The operand, or the instruction, that says which descriptor is the first to be closed. */
+const firstClosed = (architecture: Architecture, descriptor: number): string => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(architecture === "x64" ? descriptor : (0x52800000 | (descriptor << 5)) >>> 0)
+  return bytes.toString("hex")
+}
+
+/** The bytes of the executable, which closes every descriptor from `first` on. */
+export const assemble = (architecture: Architecture, limits: ResourceLimits, first: number): Uint8Array => {
+  const instructions = Buffer.from(code[architecture].replace("FIRST", firstClosed(architecture, first)), "hex")
   const set = Object.entries(resources).flatMap(([name, resource]) => {
     const limit = Object.entries(limits).find(([key]) => key === name)?.[1]
     return limit === undefined ? [] : [{ resource, limit: BigInt(Math.min(Math.ceil(limit), Number.MAX_SAFE_INTEGER)) }]

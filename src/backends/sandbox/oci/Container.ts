@@ -6,11 +6,12 @@ import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
-import { constants } from "node:os"
 import { StringDecoder } from "node:string_decoder"
 import type { LogChannel } from "../../../domain/RunEvent.ts"
-import { type Guest, type GuestExit, type GuestListener, LaunchFailure } from "../../../services/GuestLauncher.ts"
-import { outOfMemoryCode } from "../../process/ExitCode.ts"
+import { type Guest, type GuestListener, LaunchFailure } from "../../../services/GuestLauncher.ts"
+import { Answers } from "../../process/Answers.ts"
+import { Audience } from "../../process/Audience.ts"
+import { exitOf, type LastWords, signalName } from "../../process/Ending.ts"
 import { FatalText } from "../../process/FatalText.ts"
 import * as ProcessTable from "../../process/ProcessTable.ts"
 import * as Accounts from "./Accounts.ts"
@@ -25,14 +26,12 @@ export interface Recipe {
   /** What the first process inside reads before any frame. */
   readonly instructions: Uint8Array
   readonly memoryBytes: number | undefined
-  readonly lastWords: { readonly opening: RegExp; readonly outOfMemory: RegExp }
+  readonly lastWords: LastWords
   readonly maxConcurrentCalls: number
   /** Names of containers that could not be removed, since the engine did not answer. */
   readonly owed: Set<string>
 }
 
-/** Signals by which an interpreter ends itself when it can no longer go on. */
-const aborts: ReadonlySet<string> = new Set(["SIGABRT", "SIGTRAP", "SIGILL"])
 /** How long an engine may take to remove a container, in milliseconds, and how often it is asked. */
 const removeMs = 20_000
 const removeAgainMs = 20
@@ -46,19 +45,6 @@ const askMs = 250
 const longestComplaint = 16_384
 /** A container that ends by SIGKILL with this share of its memory used at the peak ran out of it. */
 const nearlyAll = 0.95
-
-const signalNames = new Map(
-  Object.entries(constants.signals)
-    .toReversed()
-    .map(([name, number]) => [number, name])
-)
-
-/** Lines of a text of whole lines. */
-const linesOf = (text: string): number => {
-  let lines = 0
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++
-  return lines
-}
 
 const isGone = ({ status }: Engine.Answer): boolean => status === 204 || status === 404
 
@@ -91,7 +77,8 @@ export class ContainerGuest implements Guest {
   readonly #name: string
   readonly #socket: Socket
   readonly #recipe: Recipe
-  readonly #mostUnread: number
+  readonly #audience = new Audience()
+  readonly #answers: Answers
   readonly #fatal: FatalText
   readonly #messages: Messages
   readonly #decoder = new StringDecoder("utf8")
@@ -101,13 +88,9 @@ export class ContainerGuest implements Guest {
   #pid = 0
   #accounts: Accounts.Accounts = new Accounts.Told()
   #asking: NodeJS.Timeout | undefined
-  #listener: GuestListener | undefined
-  #early: Array<(listener: GuestListener) => void> = []
-  #exit: GuestExit | undefined
   #said: string | undefined
   #complaints = ""
   #compiled: Uint8Array | undefined
-  #unread = 0
   #dead = false
   #busyMs = 0
   #peakMemoryMb: number | undefined
@@ -117,8 +100,7 @@ export class ContainerGuest implements Guest {
     this.#socket = socket
     this.#ended = ended
     this.#recipe = recipe
-    // One batch of answers that the guest reads while it makes new calls, and the answers of those.
-    this.#mostUnread = 2 * recipe.maxConcurrentCalls + 1
+    this.#answers = new Answers(socket, recipe.maxConcurrentCalls)
     this.#fatal = new FatalText(recipe.lastWords.opening, (bytes) => this.#onStray("stderr", bytes))
     this.#messages = new Messages({
       onMessage: (tag, bytes) => this.#onMessage(tag, bytes),
@@ -161,25 +143,14 @@ export class ContainerGuest implements Guest {
   }
 
   listen(listener: GuestListener): void {
-    this.#listener = listener
-    const early = this.#early
-    this.#early = []
-    for (const tell of early) tell(listener)
-    if (this.#exit !== undefined) listener.onExit(this.#exit)
+    this.#audience.listen(listener)
   }
 
   send(text: string): void {
     if (this.#dead) return
     this.#socket.ref()
     this.#keepAsking()
-    const lines = linesOf(text)
-    this.#unread += lines
-    // Only a guest that forges calls without reading the answers lets them pile up.
-    if (this.#unread > this.#mostUnread + lines) {
-      this.#socket.destroy()
-      return
-    }
-    this.#socket.write(text, () => (this.#unread -= lines))
+    if (!this.#answers.write(text)) this.#socket.destroy()
   }
 
   busyMs(): number {
@@ -253,19 +224,14 @@ export class ContainerGuest implements Guest {
     }, askMs)
   }
 
-  #tell(tell: (listener: GuestListener) => void): void {
-    if (this.#listener === undefined) this.#early.push(tell)
-    else tell(this.#listener)
-  }
-
   #onStray(channel: LogChannel, bytes: Uint8Array): void {
-    this.#tell((listener) => listener.onStray(channel, bytes))
+    this.#audience.tell((listener) => listener.onStray(channel, bytes))
   }
 
   #onMessage(tag: number, bytes: Uint8Array): void {
     if (tag === tags.channel) {
       const text = this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-      if (text !== "") this.#tell((listener) => listener.onText(text))
+      if (text !== "") this.#audience.tell((listener) => listener.onText(text))
     } else if (tag === tags.stdout) this.#onStray("stdout", bytes)
     else if (tag === tags.stderr) this.#fatal.push(bytes)
     else if (tag === tags.compiled) this.#compiled ??= bytes
@@ -279,26 +245,21 @@ export class ContainerGuest implements Guest {
   async #conclude(): Promise<void> {
     const [, kind, figure, killed] = /^(code|signal) (\d+) ([01])$/u.exec(this.#said ?? "") ?? []
     let code = kind === "code" ? Number(figure) : undefined
-    let signal = kind === "signal" ? (signalNames.get(Number(figure)) ?? "SIGKILL") : undefined
+    let signal = kind === "signal" ? (signalName(Number(figure)) ?? "SIGKILL") : undefined
     let outOfMemory = killed === "1"
     if (kind === undefined) {
       // Asked at once: it is about to be removed.
       const inspecting = Effect.runPromise(this.#ranOutOfMemory)
       const status = await statusOf(this.#ended)
-      if (status !== undefined && status > 128) signal = signalNames.get(status - 128)
+      if (status !== undefined && status > 128) signal = signalName(status - 128)
       if (signal === undefined) code = status
       const { memoryBytes } = this.#recipe
       const peakMb = this.#peakMemoryMb ?? 0
       const isFull = memoryBytes !== undefined && peakMb * 1_048_576 > nearlyAll * memoryBytes
       outOfMemory = signal === "SIGKILL" && (isFull || (await inspecting) === true)
     }
-    const aborted = (signal !== undefined && aborts.has(signal)) || code === 134
-    const words = aborted ? this.#fatal.take() : ""
-    if (!aborted) this.#fatal.release()
     this.busyMs()
-    outOfMemory ||= code === outOfMemoryCode || this.#recipe.lastWords.outOfMemory.test(words)
-    this.#exit = { code, signal, outOfMemory }
-    this.#listener?.onExit(this.#exit)
+    this.#audience.end(exitOf({ code, signal }, this.#fatal, this.#recipe.lastWords, outOfMemory))
   }
 }
 

@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url"
 import { encodeStart } from "../../../domain/Frame.ts"
 import type { Limits } from "../../../domain/Limits.ts"
 import type { Guest, LaunchFailure } from "../../../services/GuestLauncher.ts"
+import { lastWords } from "../../process/Ending.ts"
 import { nodeGuest } from "../GuestFiles.ts"
 import { SandboxUnavailable } from "../SandboxUnavailable.ts"
 import { type ContainerGuest, type Recipe, remove, start } from "./Container.ts"
@@ -79,14 +80,6 @@ const startPython = (policy: Checked, compiled: Uint8Array | undefined): Start =
     ],
     instructions
   }
-}
-
-const lastWords: { readonly [language in Checked["language"]]: Recipe["lastWords"] } = {
-  typescript: {
-    opening: /\n*(?:<--- Last few GCs --->|FATAL ERROR: |#\n# Fatal |terminate called )/,
-    outOfMemory: /out of memory|allocation failed|bad_alloc/i
-  },
-  python: { opening: /Fatal Python error|terminate called /, outOfMemory: /MemoryError|bad_alloc/ }
 }
 
 const hard = (name: string, most: number) => ({ Name: name, Soft: most, Hard: most })

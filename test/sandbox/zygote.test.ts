@@ -1,0 +1,358 @@
+/**
+ * The zygote of Python's sandboxes: what its guests share, what they do not, and how it begins and ends.
+ */
+import { PromiseAdapter, Sandbox } from "effect-code-runtime"
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, assert, describe, it } from "vitest"
+import { find } from "../../src/backends/sandbox/ControlGroup.ts"
+import { children, isAlive, numbers, tree } from "../../src/backends/sandbox/ProcessTree.ts"
+
+type Runtime = Awaited<ReturnType<typeof PromiseAdapter.make>>
+
+/** Without a control group that counts processes there are no zygotes, and this file has nothing to show. */
+const isAbsent = find()?.pids === undefined
+
+let runtime: Runtime
+const make = async (options: Partial<Sandbox.Options> = {}): Promise<void> => {
+  runtime = await PromiseAdapter.make(Sandbox.layer({ language: "python", standbyMs: 60_000, ...options }))
+}
+afterEach(async () => {
+  if (isAbsent) return
+  await runtime.dispose()
+  assert.deepStrictEqual(inside(), [])
+})
+
+const read = (file: string): string => {
+  try {
+    return readFileSync(file, "utf8")
+  } catch {
+    return ""
+  }
+}
+const own = numbers(process.pid).length
+/** Living processes of this host's sandboxes that are so many pid namespaces below it. */
+const inside = (depth?: number): ReadonlyArray<number> =>
+  tree(process.pid).filter(
+    (pid) => isAlive(pid) && (depth === undefined ? numbers(pid).length > own : numbers(pid).length === own + depth)
+  )
+const zygotes = (): ReadonlyArray<number> =>
+  inside(1).filter((pid) => /^\/usr\/bin\/python[^\0]*\0.*zygote\.py\0/u.test(read(`/proc/${pid}/cmdline`)))
+
+const descriptors = (): number => readdirSync("/proc/self/fd").length
+
+const until = async (holds: () => boolean): Promise<void> => {
+  const end = performance.now() + 15_000
+  while (!holds()) {
+    if (performance.now() > end) throw new Error("it did not come")
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const valueOf = async (program: string): Promise<unknown> => {
+  const { error, value } = await runtime.run({ program })
+  assert.isUndefined(error, error?.message)
+  return value
+}
+
+/** Two programs at once: each waits at `tools.meet()` until the other is there too, as often as it likes. */
+const together = (first: string, second: string) => {
+  const waiting: Array<() => void> = []
+  const meet = () =>
+    new Promise<null>((resolve) => {
+      waiting.push(() => resolve(null))
+      if (waiting.length === 2) for (const go of waiting.splice(0)) go()
+    })
+  const bindings = [{ global: "tools", functions: { meet } }]
+  return Promise.all([first, second].map((program) => runtime.run({ program, bindings })))
+}
+
+describe.skipIf(isAbsent)("guests of one zygote", { timeout: 60_000 }, () => {
+  it("share its hash seed, which a fresh interpreter does not, and never more than some dozens of runs", async () => {
+    await make()
+    const seeds: Array<unknown> = []
+    for (let run = 0; run < 60; run++) seeds.push(await valueOf("return hash('seed') % (1 << 50)"))
+    assert.strictEqual(seeds[0], seeds[1])
+    assert.isAtLeast(new Set(seeds).size, 3)
+    await runtime.dispose()
+    await make({ zygote: false })
+    assert.notStrictEqual(
+      await valueOf("return hash('seed') % (1 << 50)"),
+      await valueOf("return hash('seed') % (1 << 50)")
+    )
+  })
+
+  it("draw random numbers of their own", async () => {
+    await make()
+    const draw = "import random, uuid, secrets, os\nreturn [random.random(), str(uuid.uuid4()), secrets.token_hex(8)]"
+    const [first, second] = [await valueOf(draw), await valueOf(draw)]
+    assert.strictEqual(new Set([first, second].flat()).size, 6)
+  })
+
+  it("see nothing of a sibling: no process, no file, no descriptor, no variable", async () => {
+    await make()
+    const secret = `
+import builtins, os, sys, threading
+builtins.secret = sys.secret = os.secret = "secret"
+os.environ["SECRET"] = "secret"
+open("/tmp/secret", "w").write("secret")
+os.makedirs("/tmp/folder/secret")
+kept = os.pipe()
+os.write(kept[1], b"secret")
+threading.Thread(target=lambda: __import__("time").sleep(60), daemon=True).start()
+await tools.meet()
+await tools.meet()
+return open("/tmp/secret").read()`
+    const look = `
+import builtins, os, sys
+await tools.meet()
+found = []
+for pid in range(1, 400):
+    try:
+        os.kill(pid, 0)
+        found.append(pid)
+    except ProcessLookupError:
+        pass
+descriptors = []
+for number in range(4, 600):
+    try:
+        os.fstat(number)
+        descriptors.append(number)
+    except OSError:
+        pass
+seen = [hasattr(each, "secret") for each in (builtins, sys, os)]
+await tools.meet()
+return [found, os.getpid(), os.getppid(), descriptors, os.listdir("/tmp"), seen, dict(os.environ)]`
+    const [hidden, looked] = await together(secret, look)
+    assert.strictEqual(hidden?.value, "secret")
+    assert.deepStrictEqual(looked?.value, [[1, 2], 2, 1, [], [], [false, false, false], {}])
+    // They were siblings.
+    assert.strictEqual(zygotes().length, 1)
+  })
+
+  it("send no signal to a sibling, to the zygote or to what leads their own namespace", async () => {
+    await make()
+    const wait = "await tools.meet()\nawait tools.meet()\nreturn 1"
+    const signal = `
+import os, signal
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGUSR1):
+    os.kill(1, number)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+await tools.meet()
+for pid in [-1, *range(3, 1000)]:
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except OSError:
+        pass
+await tools.meet()
+return 2`
+    const [waited, signalled] = await together(wait, signal)
+    assert.deepStrictEqual([waited?.value, signalled?.value], [1, 2])
+    assert.strictEqual(zygotes().length, 1)
+  })
+
+  it("cannot count a sibling's starts: its process numbers begin where they always do", async () => {
+    await make()
+    const count = `
+import os
+pid = os.fork()
+if pid == 0:
+    os._exit(0)
+os.waitpid(pid, 0)
+return [os.getpid(), pid]`
+    for (let run = 0; run < 3; run++) assert.deepStrictEqual(await valueOf(count), [2, 3])
+    const [first, second] = await together(`await tools.meet()${count}`, `await tools.meet()${count}`)
+    assert.deepStrictEqual(
+      [first?.value, second?.value],
+      [
+        [2, 3],
+        [2, 3]
+      ]
+    )
+  })
+
+  it("use up nothing of a sibling's: memory, processes and files are counted apart", async () => {
+    await make({ maxMemoryMb: 64, maxProcesses: 40, writableMb: 8 })
+    const bombs = [
+      "kept = []\nwhile True:\n    kept.append(b'x' * (1 << 20))",
+      `
+import os, time
+made = 0
+try:
+    while True:
+        if os.fork() == 0:
+            time.sleep(60)
+        made += 1
+except OSError:
+    pass
+await tools.meet()
+return made < 40`,
+      `
+try:
+    with open("/tmp/big", "wb") as file:
+        while True:
+            file.write(b"x" * (1 << 20))
+except OSError as error:
+    pass
+await tools.meet()
+return True`
+    ]
+    const work = `
+import os, subprocess
+await tools.meet()
+subprocess.run(["sleep", "0"], check=True)
+with open("/tmp/mine", "wb") as file:
+    file.write(b"x" * (4 << 20))
+return len(bytearray(32 << 20))`
+    for (const bomb of bombs.slice(1)) {
+      const [bombed, worked] = await together(bomb, work)
+      assert.strictEqual(bombed?.value, true, bombed?.error?.message)
+      assert.strictEqual(worked?.value, 32 * 2 ** 20, worked?.error?.message)
+    }
+    const meet = "await tools.meet()\n"
+    const [bombed, worked] = await together(`${meet}${bombs[0]}`, work)
+    assert.match(bombed?.error?.message ?? "", /memory/u)
+    assert.strictEqual(worked?.value, 32 * 2 ** 20, worked?.error?.message)
+  })
+
+  it("have no right that their zygote has, and namespaces and a group of their own", async () => {
+    await make()
+    let seen: ReadonlyArray<number> = []
+    const look = async () => {
+      seen = inside(2)
+      for (const pid of seen) {
+        const status = read(`/proc/${pid}/status`)
+        assert.match(status, /^CapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+$/mu)
+        assert.match(status, /^NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t[23]$/mu)
+        assert.notMatch(status, /^Uid:.*\t0\b/mu)
+        assert.include(read(`/proc/${pid}/cgroup`), `effect-code-runtime-sandbox-${process.pid}-`)
+        for (const space of ["pid", "mnt", "ipc", "uts"]) {
+          const spaceOf = (each: number) => readlinkSync(`/proc/${each}/ns/${space}`)
+          assert.notStrictEqual(spaceOf(pid), spaceOf(zygotes()[0] ?? 0), space)
+        }
+      }
+      return null
+    }
+    const bindings = [{ global: "tools", functions: { look } }]
+    const { error } = await runtime.run({ program: "await tools.look()", bindings })
+    assert.isUndefined(error, error?.message)
+    // This run's, and the standby's that follows it: what leads each namespace, and the guest.
+    assert.isAtLeast(seen.length, 2)
+  })
+})
+
+describe.skipIf(isAbsent)("a zygote", { timeout: 120_000 }, () => {
+  it("that is killed ends its runs, and the next run works", async () => {
+    await make()
+    await valueOf("return 1")
+    const begun = Promise.withResolvers<null>()
+    const functions = {
+      begin: async () => {
+        begun.resolve(null)
+        return null
+      }
+    }
+    const outcome = runtime.run({
+      program: "await tools.begin()\nwhile True:\n    pass",
+      bindings: [{ global: "tools", functions }]
+    })
+    await begun.promise
+    const guests = inside(2)
+    for (const pid of zygotes()) process.kill(pid, "SIGKILL")
+    const { error } = await outcome
+    assert.strictEqual(error?.kind, "worker-exit")
+    assert.match(error?.message ?? "", /SIGKILL/u)
+    assert.isFalse(guests.some(isAlive))
+    assert.strictEqual(await valueOf("return 7"), 7)
+  })
+
+  it("that nobody needs is ended, and started again by the next run", async () => {
+    await make({ standbyMs: 50 })
+    await valueOf("return 1")
+    await until(() => inside().length === 0)
+    assert.strictEqual(await valueOf("return 7"), 7)
+  })
+
+  it("is not kept where no guest is to be kept ready", async () => {
+    await make({ standby: 0 })
+    await valueOf("return 1")
+    assert.deepStrictEqual(inside(), [])
+  })
+
+  it("that cannot start is done without", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sandbox-zygote-"))
+    const engine = join(folder, "bwrap")
+    writeFileSync(engine, '#!/bin/sh\ncase "$*" in *CAP_SYS_ADMIN*) exit 1 ;; esac\nexec /usr/bin/bwrap "$@"\n')
+    chmodSync(engine, 0o755)
+    chmodSync(folder, 0o755)
+    await make({ engine })
+    for (let run = 0; run < 3; run++) assert.strictEqual(await valueOf("return 7"), 7)
+    assert.deepStrictEqual(zygotes(), [])
+    rmSync(folder, { recursive: true })
+  })
+
+  it("ends what a guest of it leaves behind with that guest", async () => {
+    await make()
+    const leave = `
+import os, subprocess
+subprocess.Popen(["sleep", "60"], start_new_session=True)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        while True:
+            pass
+    os._exit(0)
+`
+    for (const end of ["return 1", "os._exit(3)", "os.kill(os.getpid(), 9)", "raise ValueError"]) {
+      await runtime.run({ program: leave + end })
+      // The standby waits at its channel: what leads its namespace, and itself.
+      await until(() => inside(2).length <= 2)
+      const commands = inside(2).map((pid) => read(`/proc/${pid}/cmdline`))
+      assert.isTrue(commands.every((command) => !command.includes("sleep")))
+    }
+  })
+
+  it("tells how its guest ended: by which code, by which signal", async () => {
+    await make()
+    const ends = [
+      ["os._exit(3)", /code 3/u],
+      ["os.kill(os.getpid(), 9)", /SIGKILL/u],
+      ["os.kill(os.getpid(), 15)", /SIGTERM/u],
+      ["os.abort()", /SIGABRT/u]
+    ] as const
+    for (const [end, expected] of ends) {
+      const { error } = await runtime.run({ program: `import os\n${end}` })
+      assert.strictEqual(error?.kind, "worker-exit")
+      assert.match(error?.message ?? "", expected)
+    }
+  })
+
+  it("serves a thousand runs, some at once, with nothing left of them", { timeout: 400_000 }, async () => {
+    await make({ maxConcurrentRuns: 4 })
+    await valueOf("return 1")
+    const programs = [
+      "return 1",
+      "open('f', 'w').write('x')\nreturn 1",
+      "import os\nif os.fork() == 0:\n    os.setsid()\n    __import__('time').sleep(60)\nreturn 1",
+      "import asyncio\nawait asyncio.sleep(0)\nreturn 1"
+    ]
+    for (let round = 0; round < 10; round++) {
+      const runs = Array.from({ length: 100 }, (_, index) => valueOf(programs[index % programs.length] ?? ""))
+      assert.isTrue((await Promise.all(runs)).every((value) => value === 1))
+    }
+    await runtime.dispose()
+    assert.deepStrictEqual(inside(), [])
+    assert.deepStrictEqual(children(process.pid).filter(isAlive), [])
+    const place = find()
+    const groups = [place?.memory, place?.pids, place?.cpu].flatMap((folder) =>
+      folder === undefined ? [] : readdirSync(folder).filter((name) => name.includes(`-sandbox-${process.pid}-`))
+    )
+    assert.deepStrictEqual(groups, [])
+    const after = descriptors()
+    await make()
+    await valueOf("return 1")
+    await runtime.dispose()
+    assert.isAtMost(descriptors(), after)
+  })
+})
