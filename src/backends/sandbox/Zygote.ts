@@ -184,7 +184,9 @@ export class Zygote {
       channel.write("\n")
       this.#forks.set(number, { onForked: () => {}, onFailed: () => {}, onEnded })
       this.#release(number)
-      const hold = () => this.#hold(number)
+      const hold = () => {
+        if (this.#forks.has(number)) this.#hold(number)
+      }
       const guest = { pid: leader, group, channel, stdout, stderr, ended: ended.promise, isGone: () => isGone, hold }
       resume(Effect.succeed(new SandboxGuest(guest, this.#recipe.sandbox)))
     }

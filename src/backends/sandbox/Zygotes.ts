@@ -16,32 +16,30 @@ const longestTimer = 2_147_483_647
 export const make = Effect.fnUntraced(function* (recipe: ZygoteRecipe, idleMs: number) {
   const scope: Scope.Scope = yield* Effect.scope
   const runFork = Effect.runForkWith(yield* Effect.context())
-  /** Zygotes that live, each with the timer that looks at it again. */
+  /** Zygotes that live, oldest first, each with the timer that looks at it again. */
   const living = new Map<Zygote, NodeJS.Timeout | undefined>()
-  let current: Zygote | undefined
   let next: Deferred.Deferred<Zygote, LaunchFailure> | undefined
   let broken = false
   let closed = false
 
-  const retire = (zygote: Zygote): void => {
-    if (current === zygote) current = undefined
-    runFork(
-      Effect.andThen(
-        zygote.end,
-        Effect.sync(() => living.delete(zygote))
-      )
-    )
-  }
+  const usable = (): ReadonlyArray<Zygote> => [...living.keys()].filter(({ isUsable }) => isUsable)
 
-  /** Ends an idle zygote that is of no use, now or when it has not been used for long. */
+  /** Ends a zygote that none of its guests needs any more and that is spent, or was not used for long. */
   const review = (zygote: Zygote): void => {
     if (!living.has(zygote) || !zygote.isIdle) return
     clearTimeout(living.get(zygote))
-    const left = zygote.lastUse + idleMs - performance.now()
-    if (!zygote.isUsable || zygote !== current || left <= 0) return retire(zygote)
-    if (left > longestTimer) return
-    // What nobody waits for keeps no host alive.
-    living.set(zygote, setTimeout(() => review(zygote), Math.ceil(left)).unref())
+    const left = zygote.isUsable ? zygote.lastUse + idleMs - performance.now() : 0
+    if (left <= 0) {
+      runFork(
+        Effect.andThen(
+          zygote.end,
+          Effect.sync(() => living.delete(zygote))
+        )
+      )
+    } else if (left <= longestTimer) {
+      // What nobody waits for keeps no host alive.
+      living.set(zygote, setTimeout(() => review(zygote), Math.ceil(left)).unref())
+    }
   }
 
   const boot: Effect.Effect<Deferred.Deferred<Zygote, LaunchFailure>> = Effect.suspend(() => {
@@ -52,30 +50,30 @@ export const make = Effect.fnUntraced(function* (recipe: ZygoteRecipe, idleMs: n
     const starting = Effect.exit(start(recipe)).pipe(
       Effect.flatMap((exit) => {
         next = undefined
-        if (Exit.isFailure(exit)) {
-          broken = true
-          return Deferred.done(booted, exit)
-        }
+        broken = Exit.isFailure(exit)
+        if (Exit.isFailure(exit)) return Deferred.done(booted, exit)
         const zygote = exit.value
         if (closed) return Effect.andThen(zygote.end, Deferred.fail(booted, failure("its runtime ended")))
-        const before = current
-        current = zygote
         living.set(zygote, undefined)
         zygote.onIdle = () => review(zygote)
-        for (const each of before === undefined ? [zygote] : [zygote, before]) review(each)
+        review(zygote)
         return Deferred.succeed(booted, zygote)
       })
     )
     return Effect.as(Effect.forkIn(Effect.uninterruptible(starting), scope), booted)
   })
 
+  const forkOf = (zygote: Zygote): Effect.Effect<SandboxGuest, LaunchFailure> =>
+    Effect.tapError(zygote.fork, () => Effect.sync(() => (broken ||= !zygote.isDead)))
+
   const fork: Effect.Effect<SandboxGuest, LaunchFailure> = Effect.suspend(() => {
-    if (current?.isUsable === true) {
-      const { fork: forked, isNearlySpent } = current
-      return isNearlySpent ? Effect.andThen(boot, forked) : forked
+    // One that does not work here is not tried again.
+    if (broken) return Effect.fail(failure("zygotes do not work here"))
+    const [oldest, another] = usable()
+    if (oldest !== undefined) {
+      const isLast = oldest.isNearlySpent && another === undefined
+      return isLast ? Effect.andThen(boot, forkOf(oldest)) : forkOf(oldest)
     }
-    // One that cannot be started is not tried again.
-    if (broken) return Effect.fail(failure("its zygote does not start"))
     return Effect.flatMap(boot, (booted) =>
       Effect.flatMap(Deferred.await(booted), ({ isDead }) => (isDead ? Effect.fail(failure("its zygote ended")) : fork))
     )
