@@ -18,7 +18,9 @@ import * as Struct from "effect/Struct"
 import * as NodeProcess from "../backends/node-process/NodeProcess.ts"
 import * as PythonProcess from "../backends/python-process/PythonProcess.ts"
 import * as WorkerThread from "../backends/worker-thread/WorkerThread.ts"
-import { boundOf, fields, InvalidLimit, keys, type LimitKey, type LimitsInput } from "../domain/Limits.ts"
+import { permissionOption } from "../backends/javascript-guest/NodePermission.ts"
+import { fields, type LimitsInput } from "../domain/Limits.ts"
+import { boundOf, InvalidLimit, unknownKey } from "../domain/Options.ts"
 import type { CodeRuntime } from "../services/CodeRuntime.ts"
 import * as PromiseAdapter from "./PromiseAdapter.ts"
 
@@ -111,42 +113,38 @@ const withOurNames = <C extends Config>({ [alias]: megabytes, ...rest }: C): Omi
 /** A schema of settings: each key is a setting. */
 type Settings = Schema.Struct<Schema.Struct.Fields> & Schema.ConstraintDecoder<Config>
 
-const isLimit = (key: string): key is LimitKey => keys.some((known) => known === key)
-
-/** The bound of a limit that was broken, or undefined for a setting that is none. */
-const boundOfSetting = (key: string): string | undefined =>
-  isLimit(key) ? boundOf(key) : key === alias ? boundOf("maxMemoryMb") : undefined
-
-const issueOf = (key: string, value: unknown, bound: string): StandardSchemaV1.Issue => ({
-  message: new InvalidLimit({ key, value, bound }).message,
-  path: [key]
-})
+const issueOf = (offence: InvalidLimit): StandardSchemaV1.Issue => ({ message: offence.message, path: [offence.key] })
 
 /** The settings that a host wrote, or everything that is wrong with them, each offence with its key, value and bound. */
 const read = <S extends Settings>(settings: S, config: unknown): StandardSchemaV1.Result<S["Type"]> => {
-  if (typeof config !== "object" && config !== undefined) {
-    return { issues: [{ message: `the config is ${typeof config}; it must be an object` }] }
+  if ((typeof config !== "object" && config !== undefined) || Array.isArray(config)) {
+    const is = Array.isArray(config) ? "an array" : typeof config
+    return { issues: [{ message: `the config is ${is}; it must be an object` }] }
   }
   const known = Object.keys(settings.fields)
-  const existing = known.length === 0 ? "left out: this plugin has no settings" : `one of ${known.join(", ")}`
   const issues: Array<StandardSchemaV1.Issue> = []
   const given: { [key: string]: unknown } = {}
   for (const [key, value] of Object.entries(config ?? {})) {
     // YAML reads an empty value as null.
     if (value === null || value === undefined) continue
     if (known.includes(key)) given[key] = value
-    else issues.push(issueOf(key, value, existing))
+    else issues.push(issueOf(unknownKey(key, value, known)))
   }
-  if (alias in given && "maxMemoryMb" in given) issues.push(issueOf(alias, given[alias], "left out beside maxMemoryMb"))
+  if (alias in given && "maxMemoryMb" in given) {
+    issues.push(issueOf(new InvalidLimit({ key: alias, value: given[alias], bound: "left out beside maxMemoryMb" })))
+  }
   const decoded = Schema.decodeResult(settings, { errors: "all", onExcessProperty: "error" })(given)
   if (Result.isSuccess(decoded)) return issues.length > 0 ? { issues } : { value: decoded.success }
 
   for (const { message, path = [] } of formatIssue(decoded.failure.issue).issues) {
     const place = path.map(String)
     const [key = ""] = place
-    const bound = boundOfSetting(key)
+    const field = settings.fields[key]
+    const bound = field === undefined || place.length > 1 ? undefined : boundOf(field)
     issues.push(
-      bound === undefined ? { message: `${place.join(".")}: ${message}`, path } : issueOf(key, given[key], bound)
+      bound === undefined
+        ? { message: `${place.join(".")}: ${message}`, path }
+        : issueOf(new InvalidLimit({ key, value: given[key], bound }))
     )
   }
   return { issues }
@@ -185,39 +183,19 @@ export function make(
   return typeof layer === "function" ? makeWith(limits, layer) : makeWith(Schema.Struct({}), () => layer)
 }
 
-const paths = Schema.optional(Schema.Array(Schema.String))
-const duration = Schema.optional(Schema.Finite)
-const flag = Schema.optional(Schema.Boolean)
-const permission = Schema.Struct({
-  allowRead: paths,
-  allowWrite: paths,
-  allowChildProcess: flag,
-  allowWorker: flag,
-  allowAddons: flag,
-  allowWasi: flag
-})
+const settingsOf = <F extends Schema.Struct.Fields>(options: F) =>
+  Schema.Struct({ ...limits.fields, ...Schema.Struct(options).mapFields(Struct.map(Schema.optional)).fields })
 
 /** TypeScript in worker threads. Beside the limits it takes `permission`, as `WorkerThread.Options` has it. */
 export class WorkerThreadCodeRuntime extends makeWith(
-  Schema.Struct({ ...limits.fields, permission: Schema.optional(permission) }),
+  settingsOf({ permission: permissionOption }),
   WorkerThread.layer
 ) {}
 
 /** TypeScript in Node processes. Beside the limits it takes `permission`, `cgroup` and `standbyMs`, as `NodeProcess.Options` has them. */
-export class NodeProcessCodeRuntime extends makeWith(
-  Schema.Struct({
-    ...limits.fields,
-    permission: Schema.optional(Schema.Union([permission, Schema.Literal(false)])),
-    cgroup: flag,
-    standbyMs: duration
-  }),
-  NodeProcess.layer
-) {}
+export class NodeProcessCodeRuntime extends makeWith(settingsOf(NodeProcess.optionFields), NodeProcess.layer) {}
 
 /** Python in CPython processes. Beside the limits it takes `python`, `cgroup` and `standbyMs`, as `PythonProcess.Options` has them. */
-export class PythonProcessCodeRuntime extends makeWith(
-  Schema.Struct({ ...limits.fields, python: Schema.optional(Schema.String), cgroup: flag, standbyMs: duration }),
-  PythonProcess.layer
-) {}
+export class PythonProcessCodeRuntime extends makeWith(settingsOf(PythonProcess.optionFields), PythonProcess.layer) {}
 
 export default WorkerThreadCodeRuntime

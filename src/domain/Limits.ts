@@ -5,9 +5,11 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Options from "./Options.ts"
 
-const bounded = (bound: string, holds: (value: number) => boolean) =>
-  Schema.Finite.check(Schema.makeFilter((value: number) => (holds(value) ? undefined : bound), { description: bound }))
+export { InvalidLimit } from "./Options.ts"
+
+const bounded = (bound: string, holds: (value: number) => boolean) => Options.bounded(Schema.Finite, bound, holds)
 
 const integerFrom = (least: number) => (value: number) => Number.isSafeInteger(value) && value >= least
 const longestTimer = 2_147_483_647
@@ -78,48 +80,28 @@ export const defaults: Limits = {
   standby: 1
 }
 
-/** A limit outside its bound, or an option that does not exist: names the key, the value and the bound. */
-export class InvalidLimit extends Schema.TaggedError<InvalidLimit>()("InvalidLimit", {
-  key: Schema.String,
-  value: Schema.Unknown,
-  bound: Schema.String
-}) {
-  override get message(): string {
-    return `${this.key} is ${shown(this.value)}; it must be ${this.bound}`
-  }
-}
-
-const shown = (value: unknown): string => {
-  if (typeof value === "string") return JSON.stringify(value)
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object"
-  return String(value)
-}
-
-const isKey = (key: string): key is LimitKey => Object.hasOwn(fields, key)
-
-/** Checks limits and fills in the defaults; fails with the first offender. A key that is `undefined` counts as left out. */
-export const make = (input: LimitsInput = {}): Effect.Effect<Limits, InvalidLimit> =>
+/**
+ * Checks limits and fills in the defaults; fails with the first offender. A key that is `undefined` counts as left out.
+ *
+ * `options` are further options of the layer that may stand beside the limits; they are checked too.
+ */
+export const make = (
+  input: LimitsInput = {},
+  options: Options.Fields = {}
+): Effect.Effect<Limits, Options.InvalidLimit> =>
   Effect.suspend(() => {
+    const offence = Options.offence(input, { ...options, ...fields })
+    if (offence !== undefined) return Effect.fail(offence)
     const limits: { -readonly [key in keyof Limits]: Limits[key] } = { ...defaults }
-    for (const [key, value] of Object.entries(input)) {
-      if (value === undefined) continue
-      if (!isKey(key))
-        return Effect.fail(
-          new InvalidLimit({
-            key,
-            value,
-            bound: `left out: there is no such option. The limits are ${keys.join(", ")}`
-          })
-        )
-      if (!Schema.is(fields[key])(value)) return Effect.fail(new InvalidLimit({ key, value, bound: boundOf(key) }))
-      limits[key] = value
+    for (const key of keys) {
+      const value = input[key]
+      if (value !== undefined) limits[key] = value
     }
     return Effect.succeed(limits)
   })
 
 /** The bound of a limit, in words. */
-export const boundOf = (key: LimitKey): string =>
-  String(fields[key].ast.checks?.at(-1)?.annotations?.description ?? "a number")
+export const boundOf = (key: LimitKey): string => Options.boundOf(fields[key]) ?? "a number"
 
 const setting = (key: LimitKey) => Config.option(Config.Number(key))
 

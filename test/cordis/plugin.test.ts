@@ -163,7 +163,13 @@ describe("settings", () => {
     ["maxConcurrentCalls", 0, "maxConcurrentCalls is 0; it must be a safe integer of at least 1"],
     ["maxConcurrentRuns", 0, "maxConcurrentRuns is 0; it must be a safe integer of at least 1"],
     ["standby", -1, "standby is -1; it must be a safe integer of at least 0"],
-    ["computeMillis", 5, "computeMillis is 5; it must be one of computeMs, maxWallMs, maxOutputBytes,"],
+    [
+      "computeMillis",
+      5,
+      "computeMillis is 5; it must be left out: there is no such option. The options are computeMs,"
+    ],
+    ["computems", 5, "computems is 5; it must be left out: there is no such option; did you mean computeMs?"],
+    ["permission", true, "permission is true; it must be an object of allowRead and allowWrite (lists of paths)"],
     ["permission", { allowRaed: ["*"] }, "permission.allowRaed"]
   ]
 
@@ -193,6 +199,23 @@ describe("settings", () => {
     const ctx = makeContext()
     const fiber: PromiseLike<unknown> = Reflect.apply(ctx.plugin, ctx, [WorkerThreadCodeRuntime, "fast"])
     assert.include(messageOf(await failureOf(fiber)), "the config is string; it must be an object")
+    const list: PromiseLike<unknown> = Reflect.apply(ctx.plugin, ctx, [WorkerThreadCodeRuntime, []])
+    assert.include(messageOf(await failureOf(list)), "the config is an array; it must be an object")
+  })
+
+  it("tells what the options of processes must be, and takes a standby for ever", async () => {
+    const told: ReadonlyArray<readonly [config: object, message: string]> = [
+      [{ standbyMs: -1 }, "standbyMs is -1; it must be a number of at least 0; Infinity is for ever"],
+      [{ cgroup: "no" }, 'cgroup is "no"; it must be true or false'],
+      [{ permisson: false }, "did you mean permission?"]
+    ]
+    for (const [config, message] of told) {
+      const error = await failureOf(makeContext().plugin(Cordis.NodeProcessCodeRuntime, config))
+      assert.include(messageOf(error), message)
+    }
+    const ctx = makeContext()
+    await ctx.plugin(Cordis.NodeProcessCodeRuntime, { standbyMs: Number.POSITIVE_INFINITY, standby: 0 })
+    assert.strictEqual(runtimeOf(ctx).isolation, "process")
   })
 
   it("takes the harness's keys, ours, and null for a key that is left out", async () => {
@@ -258,7 +281,10 @@ describe("a plugin over any layer", () => {
     assert.strictEqual((await runtimeOf(ctx).run(request('return "x".repeat(30)'))).error?.kind, "output-limit")
     const other = makeContext()
     const error = await failureOf(Reflect.apply(other.plugin, other, [Fixed, { computeMs: 5 }]))
-    assert.include(messageOf(error), "computeMs is 5; it must be left out: this plugin has no settings")
+    assert.include(
+      messageOf(error),
+      "computeMs is 5; it must be left out: there is no such option. There are no options"
+    )
   })
 
   it("takes settings of its own beside the limits", async () => {

@@ -11,11 +11,12 @@ import type { InvalidLimit, Limits, LimitsInput } from "../../domain/Limits.ts"
 import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
 import type { CodeRuntime } from "../../services/CodeRuntime.ts"
 import type { GuestLauncher } from "../../services/GuestLauncher.ts"
-import { type NodePermission, permissionFlags } from "../javascript-guest/NodePermission.ts"
+import { type NodePermission, permissionFlags, permissionOrFalse } from "../javascript-guest/NodePermission.ts"
 import { lastWords } from "../process/Ending.ts"
 import * as Platform from "../process/Platform.ts"
 import * as Premises from "../process/Premises.ts"
 import * as ProcessGuest from "../process/ProcessGuest.ts"
+import * as ProcessOptions from "../process/ProcessOptions.ts"
 import { statusMb } from "../process/ProcessTable.ts"
 import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
 
@@ -127,16 +128,17 @@ export const launcher = (
     }
   })
 
+/** Schemas of the options beside the limits. */
+export const optionFields = {
+  permission: permissionOrFalse,
+  cgroup: ProcessOptions.cgroup,
+  standbyMs: ProcessOptions.standbyMs
+}
+
 /**
  * A code runtime of Node processes, `language` `typescript`, `isolation` `process`.
  *
- * Fails with `InvalidLimit` for a limit outside its bound, and with `UnsupportedPlatform` elsewhere than on Linux.
+ * Fails with `InvalidLimit` for an option outside its bound, and with `UnsupportedPlatform` elsewhere than on Linux.
  */
-export const layer = (options: Options = {}): Layer.Layer<CodeRuntime, InvalidLimit | Platform.UnsupportedPlatform> => {
-  const { cgroup, permission, standbyMs, ...limits } = options
-  return RuntimeLayer.make(
-    limits,
-    (checked) => launcher(checked, { cgroup, permission, standbyMs }),
-    TypeScriptCompiler.layer
-  )
-}
+export const layer = (options: Options = {}): Layer.Layer<CodeRuntime, InvalidLimit | Platform.UnsupportedPlatform> =>
+  RuntimeLayer.make(options, (checked) => launcher(checked, options), TypeScriptCompiler.layer, optionFields)

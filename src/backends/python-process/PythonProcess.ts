@@ -3,8 +3,10 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { InvalidLimit, Limits, LimitsInput } from "../../domain/Limits.ts"
+import { bounded } from "../../domain/Options.ts"
 import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
 import type { CodeRuntime } from "../../services/CodeRuntime.ts"
 import type { GuestLauncher } from "../../services/GuestLauncher.ts"
@@ -13,6 +15,7 @@ import { lastWords } from "../process/Ending.ts"
 import * as Platform from "../process/Platform.ts"
 import * as Premises from "../process/Premises.ts"
 import * as ProcessGuest from "../process/ProcessGuest.ts"
+import * as ProcessOptions from "../process/ProcessOptions.ts"
 import * as Interpreter from "./Interpreter.ts"
 
 export { UnsupportedPlatform } from "../process/Platform.ts"
@@ -48,7 +51,7 @@ export const launcher = (
 ): Effect.Effect<GuestLauncher["Service"], Interpreter.PythonUnavailable | Platform.UnsupportedPlatform, Scope.Scope> =>
   Effect.gen(function* () {
     yield* Platform.check
-    const { executable, guest } = yield* Interpreter.find(options.python)
+    const { executable, guest } = yield* Interpreter.find(options.python, "the option python of PythonProcess.layer")
     const premises = yield* Premises.make({ cgroup: options.cgroup ?? true })
     const space = Math.ceil((idleMb + limits.maxMemoryMb) * 1_048_576)
     return {
@@ -65,19 +68,20 @@ export const launcher = (
     }
   })
 
+/** Schemas of the options beside the limits. */
+export const optionFields = {
+  python: bounded(Schema.String, "the path of a CPython, or its name on PATH", (value) => value !== ""),
+  cgroup: ProcessOptions.cgroup,
+  standbyMs: ProcessOptions.standbyMs
+}
+
 /**
  * A code runtime of CPython processes, `language` `python`, `isolation` `process`.
  *
- * Fails with `InvalidLimit` for a limit outside its bound, with `PythonUnavailable` where no CPython of at least 3.10 is
+ * Fails with `InvalidLimit` for an option outside its bound, with `PythonUnavailable` where no CPython of at least 3.10 is
  * found, and with `UnsupportedPlatform` elsewhere than on Linux.
  */
 export const layer = (
   options: Options = {}
-): Layer.Layer<CodeRuntime, InvalidLimit | Interpreter.PythonUnavailable | Platform.UnsupportedPlatform> => {
-  const { cgroup, python, standbyMs, ...limits } = options
-  return RuntimeLayer.make(
-    limits,
-    (checked) => launcher(checked, { cgroup, python, standbyMs }),
-    ProgramCompiler.layerIdentity
-  )
-}
+): Layer.Layer<CodeRuntime, InvalidLimit | Interpreter.PythonUnavailable | Platform.UnsupportedPlatform> =>
+  RuntimeLayer.make(options, (checked) => launcher(checked, options), ProgramCompiler.layerIdentity, optionFields)

@@ -42,6 +42,8 @@ const ownFolder = "/guest"
 /** The path inside of what forks guests of Python. */
 export const zygoteEntry = join(ownFolder, "zygote.py")
 
+const optionInterpreter = "the option interpreter of Sandbox.layer"
+
 const unavailable = (message: string) => new SandboxUnavailable({ reason: "interpreter", message })
 
 /** Executables and the libraries that they map, each where the dynamic loader looks for it. */
@@ -110,9 +112,12 @@ export const nodeGuest = (): Pick<GuestFiles, "entry" | "own"> => {
 /** What Node needs: this host's own executable, its libraries, the guest. */
 const findNode = (node: string, commands: ReadonlyArray<Mount>): Effect.Effect<GuestFiles, SandboxUnavailable> =>
   Effect.gen(function* () {
+    const remedy = `name a Node by ${optionInterpreter}`
+    if (!existsSync(node)) return yield* unavailable(`${node} is not there; ${remedy}`)
     const script = "process.stdout.write(require('fs').readFileSync('/proc/self/maps'))"
     const maps = (yield* run(node, ["--no-warnings", "-e", script])).toString()
     const executable = realpathSync(node)
+    if (!maps.includes(executable)) return yield* unavailable(`${node} is no Node; ${remedy}`)
     const libraries = new Set([...maps.matchAll(/r-xp .* (\/.*)$/gmu)].map(([, path]) => path ?? ""))
     libraries.delete(executable)
     return {
@@ -138,7 +143,9 @@ const findPython = (
   commands: ReadonlyArray<Mount>
 ): Effect.Effect<GuestFiles, SandboxUnavailable> =>
   Effect.gen(function* () {
-    const found = yield* Effect.mapError(Interpreter.find(python), ({ message }) => unavailable(message))
+    const found = yield* Effect.mapError(Interpreter.find(python, optionInterpreter), ({ message }) =>
+      unavailable(message)
+    )
     const sources = [fileOf("./beginning.py"), fileOf("../python-guest/guest.py")]
     const told = yield* run(found.executable, ["-I", "-S", "-B", fileOf("./probe.py"), ...sources])
     const end = told.indexOf("\n")

@@ -2,10 +2,13 @@
  * What a guest may see and use beyond its interpreter: everything is closed unless it is named here.
  */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { statSync } from "node:fs"
 import { normalize } from "node:path"
-import { InvalidLimit } from "../../domain/Limits.ts"
+import { fields as limitFields } from "../../domain/Limits.ts"
+import { bounded, InvalidLimit, missing, offence } from "../../domain/Options.ts"
 import { standbyMs as defaultStandbyMs } from "../process/ProcessGuest.ts"
+import * as ProcessOptions from "../process/ProcessOptions.ts"
 
 /** The languages that sandboxes run. */
 export type Language = "typescript" | "python"
@@ -67,69 +70,115 @@ export interface Checked {
 const reserved =
   /^\/(?:$|(?:usr|lib|lib64|lib32|bin|sbin|etc|dev|proc|sys|guest|run|tmp|packages|node_modules)(?:\/|$))/u
 
-const isAbsolute = (path: string): boolean => path.startsWith("/") && !path.includes("\0")
+/** A text that can be handed to a process. */
+const isText = (text: string): boolean => text !== "" && !text.includes("\0")
 
-const kindOf = (path: string): "file" | "folder" | undefined => {
-  try {
-    const found = statSync(path)
-    return found.isDirectory() ? "folder" : found.isFile() ? "file" : undefined
-  } catch {
-    return undefined
-  }
+/** A text that is not empty, with its bound in words. */
+export const text = (bound: string) => bounded(Schema.String, bound, isText)
+
+/** Schemas of the options that sandboxes of every engine have. */
+export const shared = {
+  language: bounded(Schema.Literals(["typescript", "python"]), 'one of "typescript" and "python"'),
+  writableMb: bounded(Schema.Finite, "a number above 0 and at most 65536", (value) => value > 0 && value <= 65_536),
+  env: bounded(Schema.Record(Schema.String, Schema.String), "an object of texts"),
+  maxProcesses: bounded(Schema.Int, "an integer from 32 to 32768", (value) => value >= 32 && value <= 32_768)
 }
 
-const within = (value: number | undefined, least: number, most: number): boolean =>
-  value === undefined || (Number.isFinite(value) && value >= least && value <= most)
+/** Schemas of the options beside the limits. What their paths lead to is looked at apart. */
+export const optionFields = {
+  ...shared,
+  readOnly: bounded(
+    Schema.Array(Schema.Struct({ from: Schema.String, to: Schema.String })),
+    "a list of { from, to }, both texts"
+  ),
+  packages: text("the absolute path of a folder"),
+  commands: bounded(Schema.Array(Schema.String), "a list of absolute paths"),
+  interpreter: text("the path of an interpreter"),
+  engine: bounded(
+    Schema.String,
+    "the path of bubblewrap, such as /usr/bin/bwrap; Sandbox.layerOci is for engines of containers",
+    (path) => path.includes("/") && isText(path)
+  ),
+  cgroup: ProcessOptions.cgroup,
+  zygote: bounded(Schema.Boolean, "true or false"),
+  standbyMs: ProcessOptions.standbyMs
+}
+
+const isAbsolute = (path: string): boolean => path.startsWith("/") && !path.includes("\0")
+
+type Kind = "file" | "folder"
+
+const kindOf = (path: string): Kind | "something else" => {
+  const found = statSync(path)
+  return found.isDirectory() ? "folder" : found.isFile() ? "file" : "something else"
+}
 
 const fail = (key: string, value: unknown, bound: string) => Effect.fail(new InvalidLimit({ key, value, bound }))
 
-/** Checks a policy; fails with the first offender. */
+const absent: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"])
+
+/** What a path is that is none of these kinds, in words; undefined where it is one. */
+const whatElse = (path: string, kinds: ReadonlyArray<Kind>): string | undefined => {
+  try {
+    const kind = kindOf(path)
+    if (kinds.some((each) => each === kind)) return undefined
+    return kind === "something else" ? "it is something else" : `it is a ${kind}`
+  } catch (error) {
+    const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined
+    return absent.has(code) ? "it does not exist" : `it cannot be looked at (${String(code)})`
+  }
+}
+
+/** The bound of a path that is not the absolute path of something of these kinds; undefined where it is one. */
+const boundOfPath = (path: string, kinds: ReadonlyArray<Kind>): string | undefined => {
+  const wanted = kinds.map((kind) => `a ${kind}`).join(" or ")
+  if (!isAbsolute(path)) return `the absolute path of ${wanted}`
+  const found = whatElse(path, kinds)
+  return found === undefined ? undefined : `the absolute path of ${wanted}, but ${found}`
+}
+
+/** What the names of an environment must be; undefined where all are right. */
+export const checkEnv = (env: { readonly [name: string]: string }): Effect.Effect<void, InvalidLimit> => {
+  for (const [name, value] of Object.entries(env)) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/u.test(name)) return fail("env", name, "names of letters, digits and underscores")
+    if (value.includes("\0")) return fail(`env.${name}`, value, "a text without null characters")
+  }
+  return Effect.void
+}
+
+/** Checks a policy, which the limits may stand beside; fails with the first offender. */
 export const check = (policy: Policy): Effect.Effect<Checked, InvalidLimit> =>
-  Effect.suspend(() => {
-    const { commands = ["/usr/bin/sleep", "/bin/sleep"].filter((path) => kindOf(path) === "file").slice(0, 1) } = policy
+  Effect.gen(function* () {
+    const wrong = offence(policy, { ...optionFields, ...limitFields }) ?? missing(policy, optionFields, ["language"])
+    if (wrong !== undefined) return yield* wrong
     const {
-      env = {},
-      language,
-      maxProcesses = 128,
-      packages,
-      readOnly = [],
-      standbyMs = defaultStandbyMs,
-      writableMb = 16
+      commands = ["/usr/bin/sleep", "/bin/sleep"].filter((path) => whatElse(path, ["file"]) === undefined).slice(0, 1)
     } = policy
-    if (language !== "typescript" && language !== "python") {
-      return fail("language", language, 'one of "typescript" and "python"')
+    const { env = {}, interpreter, language, maxProcesses = 128, packages, readOnly = [] } = policy
+    const { standbyMs = defaultStandbyMs, writableMb = 16, zygote = true } = policy
+    if (language === "typescript" && interpreter !== undefined && !isAbsolute(interpreter)) {
+      return yield* fail("interpreter", interpreter, "the absolute path of a Node")
     }
-    if (!within(writableMb, Number.MIN_VALUE, 65_536)) {
-      return fail("writableMb", writableMb, "a number above 0 and at most 65536")
+    const paths: ReadonlyArray<readonly [key: string, path: string, kinds: ReadonlyArray<Kind>]> = [
+      ...(packages === undefined ? [] : [["packages", packages, ["folder"]] as const]),
+      ...readOnly.map(({ from }) => ["readOnly.from", from, ["file", "folder"]] as const),
+      ...commands.map((path) => ["commands", path, ["file"]] as const)
+    ]
+    for (const [key, path, kinds] of paths) {
+      const bound = boundOfPath(path, kinds)
+      if (bound !== undefined) return yield* fail(key, path, bound)
     }
-    if (!within(maxProcesses, 32, 32_768) || !Number.isInteger(maxProcesses)) {
-      return fail("maxProcesses", maxProcesses, "an integer from 32 to 32768")
-    }
-    if (!within(standbyMs, 0, Number.MAX_VALUE)) return fail("standbyMs", standbyMs, "a number of at least 0")
-    if (packages !== undefined && !(isAbsolute(packages) && kindOf(packages) === "folder")) {
-      return fail("packages", packages, "the absolute path of a folder")
-    }
-    for (const { from, to } of readOnly) {
-      if (!isAbsolute(from) || kindOf(from) === undefined) {
-        return fail("readOnly.from", from, "the absolute path of a file or a folder")
-      }
+    for (const { to } of readOnly) {
       if (!isAbsolute(to) || normalize(to) !== to || reserved.test(to)) {
-        return fail(
+        return yield* fail(
           "readOnly.to",
           to,
           "an absolute path, without dots, outside of the folders that the sandbox has itself"
         )
       }
     }
-    for (const path of commands) {
-      if (!isAbsolute(path) || kindOf(path) !== "file") return fail("commands", path, "the absolute path of a file")
-    }
-    for (const [name, value] of Object.entries(env)) {
-      if (!/^[A-Za-z_][A-Za-z0-9_]*$/u.test(name) || typeof value !== "string" || value.includes("\0")) {
-        return fail("env", name, "names of letters, digits and underscores, with texts as values")
-      }
-    }
-    return Effect.succeed({
+    yield* checkEnv(env)
+    return {
       language,
       readOnly,
       writableMb,
@@ -137,10 +186,10 @@ export const check = (policy: Policy): Effect.Effect<Checked, InvalidLimit> =>
       env,
       commands,
       maxProcesses,
-      interpreter: policy.interpreter,
+      interpreter,
       engine: policy.engine,
       cgroup: policy.cgroup ?? true,
-      zygote: policy.zygote ?? true,
+      zygote,
       standbyMs
-    })
+    }
   })

@@ -3,7 +3,7 @@
  * interpreter, read-only, and a small private `/tmp`; nothing of the host, no network, no other processes.
  */
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { InvalidLimit, Limits, LimitsInput } from "../../domain/Limits.ts"
 import * as RuntimeLayer from "../../layers/RuntimeLayer.ts"
@@ -41,35 +41,19 @@ export const launcher = (
     return { language: checked.language, isolation: "container", standbyMs, launch }
   })
 
+/** A caller without types may give no options at all; the launcher's check says so. */
+const compilerOf = (
+  options: { readonly language: Policy.Language } | undefined
+): Layer.Layer<ProgramCompiler.ProgramCompiler> =>
+  Layer.suspend(() => (options?.language === "typescript" ? TypeScriptCompiler.layer : ProgramCompiler.layerIdentity))
+
 /**
  * A code runtime of sandboxes, `isolation` `container`.
  *
  * Fails with `InvalidLimit` for an option outside its bound, and with `SandboxUnavailable` where no sandbox can be made.
  */
-export const layer = (options: Options): Layer.Layer<CodeRuntime, InvalidLimit | SandboxUnavailable> => {
-  const {
-    cgroup,
-    commands,
-    engine,
-    env,
-    interpreter,
-    language,
-    maxProcesses,
-    packages,
-    readOnly,
-    standbyMs,
-    writableMb,
-    zygote,
-    ...limits
-  } = options
-  const held = { cgroup, maxProcesses, standbyMs, writableMb, zygote }
-  const policy = { ...held, commands, engine, env, interpreter, language, packages, readOnly }
-  return RuntimeLayer.make(
-    limits,
-    (checked) => launcher(checked, policy),
-    language === "typescript" ? TypeScriptCompiler.layer : ProgramCompiler.layerIdentity
-  )
-}
+export const layer = (options: Options): Layer.Layer<CodeRuntime, InvalidLimit | SandboxUnavailable> =>
+  RuntimeLayer.make(options, (checked) => launcher(checked, options), compilerOf(options), Policy.optionFields)
 
 /** Options of containers: the language, the image, the limits, and what a guest may use. */
 export interface OciOptions extends LimitsInput, OciPolicy.OciPolicy {}
@@ -97,27 +81,5 @@ export const launcherOci = (
  * Fails with `InvalidLimit` for an option outside its bound, and with `SandboxUnavailable` where no engine answers, it does
  * not have the image, or a first program does not come through.
  */
-export const layerOci = (options: OciOptions): Layer.Layer<CodeRuntime, InvalidLimit | SandboxUnavailable> => {
-  const {
-    cpus,
-    engine,
-    env,
-    image,
-    interpreter,
-    language,
-    maxProcesses,
-    packages,
-    runtime,
-    socket,
-    standbyMs: waitMs,
-    writableMb,
-    ...limits
-  } = options
-  const use = { cpus, engine, env, maxProcesses, runtime, socket, standbyMs: waitMs, writableMb }
-  const policy = { ...use, image, interpreter, language, packages }
-  return RuntimeLayer.make(
-    limits,
-    (checked) => launcherOci(checked, policy),
-    language === "typescript" ? TypeScriptCompiler.layer : ProgramCompiler.layerIdentity
-  )
-}
+export const layerOci = (options: OciOptions): Layer.Layer<CodeRuntime, InvalidLimit | SandboxUnavailable> =>
+  RuntimeLayer.make(options, (checked) => launcherOci(checked, options), compilerOf(options), OciPolicy.optionFields)

@@ -2,10 +2,13 @@
  * What a container of a program is made of and may use.
  */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { InvalidLimit } from "../../../domain/Limits.ts"
-import type { Language } from "../Policy.ts"
+import { fields as limitFields } from "../../../domain/Limits.ts"
+import { bounded, InvalidLimit, missing, offence } from "../../../domain/Options.ts"
+import * as ProcessOptions from "../../process/ProcessOptions.ts"
+import { checkEnv, type Language, shared, text } from "../Policy.ts"
 
 /** The engines whose API is known. */
 export type EngineName = "docker" | "podman"
@@ -64,45 +67,44 @@ const socketOf = (engine: EngineName): string => {
   return existsSync(own) ? own : "/run/podman/podman.sock"
 }
 
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "" && !value.includes("\0")
-const within = (value: number, least: number, most: number): boolean =>
-  Number.isFinite(value) && value >= least && value <= most
+const isInImage = (path: string): boolean => path.startsWith("/") && !/[:\0]/u.test(path)
 
-const fail = (key: string, value: unknown, bound: string) => Effect.fail(new InvalidLimit({ key, value, bound }))
+/** Schemas of the options beside the limits. */
+export const optionFields = {
+  ...shared,
+  image: text("the name of an image"),
+  engine: bounded(Schema.Literals(["docker", "podman"]), 'one of "docker" and "podman"'),
+  socket: bounded(
+    Schema.String,
+    "the absolute path of a unix socket",
+    (path) => path.startsWith("/") && !path.includes("\0")
+  ),
+  runtime: text("the engine's name of a runtime"),
+  interpreter: text("a path or a name in the image"),
+  packages: bounded(Schema.Array(Schema.String), "a list of absolute paths in the image"),
+  cpus: bounded(Schema.Finite, "a number from 0.01 to 1024", (value) => value >= 0.01 && value <= 1024),
+  standbyMs: ProcessOptions.standbyMs
+}
 
-/** Checks a policy; fails with the first offender. */
+/** Checks a policy, which the limits may stand beside; fails with the first offender. */
 export const check = (policy: OciPolicy): Effect.Effect<Checked, InvalidLimit> =>
-  Effect.suspend(() => {
+  Effect.gen(function* () {
+    const wrong =
+      offence(policy, { ...optionFields, ...limitFields }) ?? missing(policy, optionFields, ["language", "image"])
+    if (wrong !== undefined) return yield* wrong
     const { cpus = 1, engine = "docker", env = {}, image, language, maxProcesses = 128, packages, runtime } = policy
     const { interpreter = language === "python" ? "python3" : "node", standbyMs = defaultStandbyMs } = policy
     const { socket = socketOf(engine), writableMb = 16 } = policy
-    if (language !== "typescript" && language !== "python") {
-      return fail("language", language, 'one of "typescript" and "python"')
-    }
-    if (!isText(image)) return fail("image", image, "the name of an image")
-    if (engine !== "docker" && engine !== "podman") return fail("engine", engine, 'one of "docker" and "podman"')
-    if (!isText(socket) || !socket.startsWith("/")) return fail("socket", socket, "the absolute path of a unix socket")
-    if (runtime !== undefined && !isText(runtime)) return fail("runtime", runtime, "the engine's name of a runtime")
-    if (!isText(interpreter)) return fail("interpreter", interpreter, "a path or a name in the image")
     for (const path of packages ?? []) {
-      if (!isText(path) || !path.startsWith("/") || path.includes(":")) {
-        return fail("packages", path, "absolute paths in the image, without colons")
-      }
+      if (isInImage(path)) continue
+      return yield* new InvalidLimit({
+        key: "packages",
+        value: path,
+        bound: "an absolute path in the image, without colons"
+      })
     }
-    if (!within(writableMb, Number.MIN_VALUE, 65_536)) {
-      return fail("writableMb", writableMb, "a number above 0 and at most 65536")
-    }
-    if (!within(maxProcesses, 32, 32_768) || !Number.isInteger(maxProcesses)) {
-      return fail("maxProcesses", maxProcesses, "an integer from 32 to 32768")
-    }
-    if (!within(cpus, 0.01, 1024)) return fail("cpus", cpus, "a number from 0.01 to 1024")
-    if (!within(standbyMs, 0, Number.MAX_VALUE)) return fail("standbyMs", standbyMs, "a number of at least 0")
-    for (const [name, value] of Object.entries(env)) {
-      if (!/^[A-Za-z_][A-Za-z0-9_]*$/u.test(name) || typeof value !== "string" || value.includes("\0")) {
-        return fail("env", name, "names of letters, digits and underscores, with texts as values")
-      }
-    }
-    return Effect.succeed({
+    yield* checkEnv(env)
+    return {
       language,
       image,
       engine,
@@ -115,5 +117,5 @@ export const check = (policy: OciPolicy): Effect.Effect<Checked, InvalidLimit> =
       maxProcesses,
       cpus,
       standbyMs
-    })
+    }
   })
