@@ -87,10 +87,19 @@ const requestOf = ({ bindings, program, signal }: PromiseRunRequest): CodeRunReq
   signal
 })
 
+const notALayer = (value: unknown): string => {
+  const is = value === null ? "null" : typeof value
+  return `PromiseAdapter.make takes a layer, such as WorkerThread.layer(), and was given ${is}${is === "function" ? "; call it" : ""}`
+}
+
 /**
- * Builds a layer and gives its runtime to a host of Promises. Rejects with the layer's own error, such as `InvalidLimit`.
+ * Builds a layer and gives its runtime to a host of Promises. Rejects with the layer's own error, such as `InvalidLimit`, and
+ * with a `TypeError` for what is no layer.
  */
 export const make = async <E>(layer: Layer.Layer<CodeRuntime, E>): Promise<PromiseCodeRuntime> => {
+  // A caller without types may hand over `WorkerThread.layer` itself.
+  const given: unknown = layer
+  if (!Layer.isLayer(given)) throw new TypeError(notALayer(given))
   const scope = Scope.makeUnsafe()
   const built = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
   if (Exit.isFailure(built)) {
