@@ -3,6 +3,7 @@
  */
 import { CodeRuntimeMisuse, InvalidBinding, InvalidRequest } from "./CodeRun.ts"
 import { offenceOfErrorMember, offenceOfGlobal } from "./Names.ts"
+import { nearest } from "./Spelling.ts"
 
 const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === "object" && value !== null
@@ -13,6 +14,24 @@ const invalidBinding = (name: string, message: string) =>
   new CodeRuntimeMisuse({ reason: new InvalidBinding({ name, message }) })
 
 const said = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "an array" : typeof value)
+
+/**
+ * The misuse of a key that is a slip of the one that was meant, such as `binding`. Keys that look like none of ours may stay:
+ * a caller's object can hold more than is asked of it, as objects of any type may.
+ */
+const misspelt = (
+  at: string,
+  object: { readonly [key: string]: unknown },
+  keys: ReadonlyArray<string>
+): CodeRuntimeMisuse | undefined => {
+  for (const key of Object.keys(object)) {
+    if (object[key] === undefined || keys.includes(key)) continue
+    const meant = nearest(key, keys)
+    if (meant === undefined || object[meant] !== undefined) continue
+    return invalidRequest(`${at} has no key ${JSON.stringify(key)}; did you mean ${meant}?`)
+  }
+  return undefined
+}
 
 /** Names of a request that were seen, so that each is used once. */
 const claim = (names: Set<string>, name: string, what: string): CodeRuntimeMisuse | undefined => {
@@ -30,6 +49,8 @@ const claim = (names: Set<string>, name: string, what: string): CodeRuntimeMisus
 
 const checkNamespace = (namespace: unknown, at: string, names: Set<string>): CodeRuntimeMisuse | undefined => {
   if (!isRecord(namespace)) return invalidRequest(`${at} is ${said(namespace)}; it must be { global, functions }`)
+  const slip = misspelt(at, namespace, ["global", "functions", "errorClass"])
+  if (slip !== undefined) return slip
   const { errorClass, functions, global } = namespace
   if (typeof global !== "string") return invalidRequest(`${at}.global is ${said(global)}; it must be a string`)
   const misuse = claim(names, global, "the namespace")
@@ -45,6 +66,10 @@ const checkNamespace = (namespace: unknown, at: string, names: Set<string>): Cod
     }
   }
   if (errorClass === undefined) return undefined
+  const slipInside = isRecord(errorClass)
+    ? misspelt(`${at}.errorClass`, errorClass, ["name", "memberNameProperty"])
+    : undefined
+  if (slipInside !== undefined) return slipInside
   if (
     !isRecord(errorClass) ||
     typeof errorClass.name !== "string" ||
@@ -68,6 +93,8 @@ const checkNamespace = (namespace: unknown, at: string, names: Set<string>): Cod
 export const checkRequest = (request: unknown): CodeRuntimeMisuse | undefined => {
   if (!isRecord(request))
     return invalidRequest(`the request is ${said(request)}; it must be { program, bindings?, signal? }`)
+  const slip = misspelt("the request", request, ["program", "bindings", "signal"])
+  if (slip !== undefined) return slip
   const { bindings, program, signal } = request
   if (typeof program !== "string") return invalidRequest(`request.program is ${said(program)}; it must be a string`)
   if (signal !== undefined && !(signal instanceof AbortSignal)) {

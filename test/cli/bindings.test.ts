@@ -36,6 +36,12 @@ const folder = makeFolder({
   "empty.mjs": "export const a = 1",
   "mixed.mjs": "export const tools = { add: () => 1, limit: 3 }",
   "reserved.mjs": "export const console = { log: () => null }",
+  "slip.mjs": `
+    export const db = {
+      functions: { find: () => 1 },
+      errorclass: { name: "DbError", memberNameProperty: "operation" }
+    }
+  `,
   "throws.mjs": "throw new Error('not today')",
   "add.ts": "return await tools.add({ a: 1, b: 2 })",
   "catch.ts": "try { await tools.fail({}) } catch (error) { return [error.name, error.message] }",
@@ -115,6 +121,7 @@ describe.concurrent("code-runtime run --bindings", () => {
       ["mixed.mjs"],
       /the binding "limit" of tools is number; it must be a function/u
     ],
+    ["misspells a key", ["slip.mjs"], /bindings\[0\] has no key "errorclass"; did you mean errorClass\?/u],
     ["has a reserved name", ["reserved.mjs"], /the namespace "console" is a global that a backend owns/u],
     ["names a namespace twice", ["tools.ts", "signal.mjs"], /the namespace "tools" is used twice in one request/u]
   ]

@@ -122,6 +122,30 @@ describe("names", () => {
     { arbitrary: { runs: 300 } }
   )
 
+  it("binding instead of bindings was ignored, and the program knew none of its functions", () => {
+    const namespace = { global: "tools", functions: {} }
+    const slips: ReadonlyArray<readonly [request: object, told: string]> = [
+      [{ programm: "" }, 'the request has no key "programm"; did you mean program?'],
+      [{ program: "", binding: [namespace] }, 'the request has no key "binding"; did you mean bindings?'],
+      [{ program: "", Signal: AbortSignal.abort() }, 'the request has no key "Signal"; did you mean signal?'],
+      [
+        { program: "", bindings: [{ ...namespace, errorclass: {} }] },
+        'request.bindings[0] has no key "errorclass"; did you mean errorClass?'
+      ],
+      [
+        { program: "", bindings: [{ ...namespace, errorClass: { name: "E", memberNameProprety: "tool" } }] },
+        'request.bindings[0].errorClass has no key "memberNameProprety"; did you mean memberNameProperty?'
+      ]
+    ]
+    for (const [request, told] of slips) assert.strictEqual(checkRequest(request)?.message, told)
+  })
+
+  it("an object that holds more than is asked of it is no misuse", () => {
+    const described = { global: "tools", functions: {}, description: "for the model", names: ["a"] }
+    assert.isUndefined(checkRequest({ program: "", bindings: [described], language: "typescript", id: 7 }))
+    assert.isUndefined(checkRequest({ program: "", programs: [], binding: undefined }))
+  })
+
   it.effect.prop(
     "no request of any shape makes the check throw",
     { request: Schema.Json },

@@ -460,6 +460,10 @@ export const names: ReadonlyArray<Rule> = [
             ["functions", withBindings([{ global: "tools", functions: null }])],
             ["errorClass", withBindings([{ global: "tools", functions: {}, errorClass: "ToolError" }])],
             ["errorClass", withBindings([{ global: "tools", functions: {}, errorClass: { name: "ToolError" } }])],
+            ["programm", { programm: "return 1" }],
+            ["bindings", { program: "return 1", binding: [] }],
+            ["function", withBindings([{ global: "tools", function: {} }])],
+            ["errorClass", withBindings([{ global: "tools", functions: {}, errorclass: {} }])],
             ["signal", { program: "return 1", signal: {} }],
             ["signal", { program: "return 1", signal: null }]
           ])
