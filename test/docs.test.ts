@@ -26,6 +26,7 @@ import * as Package from "effect-code-runtime"
 import { rules } from "effect-code-runtime/conformance"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Block, type Page, read } from "./docs/Markdown.ts"
+import * as Attempts from "./sandbox/ContainerAttempts.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 /** For what starts a Node, or Vitest, of its own on a machine with more to do. */
@@ -280,14 +281,20 @@ it("has modules that compile", { timeout: patience }, async () => {
   assert.deepStrictEqual(complaints, [])
 })
 
-/** The cells of the table rows that begin with a name in backticks, by that name. */
-const rowsOf = (text: string): ReadonlyMap<string, ReadonlyArray<string>> =>
+const pageOf = (file: string): Page => pages.get(file) ?? assert.fail(`${file} is not there`)
+
+/** The further cells of the table rows of a page that begin with a name in backticks, by that name. */
+const rowsOf = (file: string): ReadonlyMap<string, ReadonlyArray<string>> =>
   new Map(
-    [...text.matchAll(/^\| `([^`|]+)` +\|(.*)\|$/gmu)].map(([, name = "", rest = ""]) => [
-      name,
-      rest.split("|").map((cell) => cell.trim())
-    ])
+    pageOf(file).tables.flatMap(({ rows }) =>
+      rows.flatMap(([first = "", ...rest]) => {
+        const name = /^`([^`]+)`$/u.exec(first)?.[1]
+        return name === undefined ? [] : [[name, rest] as const]
+      })
+    )
   )
+
+const cases = new Set(rules.flatMap((rule) => rule.cases.map(({ id }) => id)))
 
 describe("the contract", () => {
   const numbers = rules.map(({ id }) => id)
@@ -298,7 +305,6 @@ describe("the contract", () => {
   })
 
   it("is shown by cases that exist", () => {
-    const cases = new Set(rules.flatMap((rule) => rule.cases.map(({ id }) => id)))
     for (const page of pages.keys()) {
       for (const [, id = ""] of textOf(page).matchAll(/`([A-Z]\d+a?\.[a-z-]+)`/gu)) {
         assert.isTrue(cases.has(id), `${page}: the suite has no case ${id}`)
@@ -307,15 +313,47 @@ describe("the contract", () => {
   })
 })
 
-it("names attempts that are made", () => {
-  for (const [, name = ""] of textOf("docs/security.md").matchAll(/`([\w-]+\.py)`/gu)) {
-    assert.isTrue(existsSync(join(root, "test/attacks/sandbox", name)), `there is no attempt ${name}`)
-  }
+describe("docs/security.md", () => {
+  const tables = pageOf("docs/security.md").tables.filter(({ header }) => header[0] === "vector")
+
+  it("has a table for the protocol and each kind of guest", () => {
+    assert.deepStrictEqual(
+      tables.map(({ heading }) => heading),
+      ["The protocol, on every backend", "A worker thread", "A process", "The sandbox", "Containers"]
+    )
+  })
+
+  it("names nothing but tests that are made, or none", () => {
+    const titles = globSync("test/**/*.test.ts", { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"))
+    for (const { heading, rows } of tables) {
+      for (const [vector = "", , named = ""] of rows) {
+        if (named === "none") continue
+        const parts = named.split(/, (?=[`"])/u)
+        for (const part of parts) {
+          const at = `${vector}: ${part}`
+          const name = part.slice(1, -1)
+          if (part.startsWith('"')) {
+            assert.isTrue(
+              titles.some((text) => text.includes(`("${name}"`) || text.includes(`"${name}",`)),
+              at
+            )
+          } else if (name.endsWith(".py")) {
+            assert.isTrue(existsSync(join(root, "test/attacks/sandbox", name)), at)
+            if (heading === "Containers") assert.include(Attempts.names, name.slice(0, -".py".length), at)
+          } else if (name.endsWith(".ts")) {
+            assert.isTrue(existsSync(join(root, name)), at)
+          } else {
+            assert.isTrue(cases.has(name), at)
+          }
+        }
+      }
+    }
+  })
 })
 
 describe("tables", () => {
   it("give every limit's default and bound", () => {
-    const rows = rowsOf(textOf("docs/limits.md"))
+    const rows = rowsOf("docs/limits.md")
     for (const key of Limits.keys) {
       const [byDefault = "", bound = ""] = rows.get(key) ?? []
       assert.strictEqual(byDefault, key === "maxConcurrentRuns" ? "none" : String(Limits.defaults[key]), key)
@@ -324,7 +362,7 @@ describe("tables", () => {
   })
 
   it("list every backend", () => {
-    const rows = rowsOf(textOf("README.md"))
+    const rows = rowsOf("README.md")
     for (const [name, module] of Object.entries(Package)) {
       if ("layer" in module && "launcher" in module)
         assert.isTrue(rows.has(`${name}.layer`), `README.md has no row for ${name}`)

@@ -19,6 +19,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { makeImage, socketPath, whyNone } from "./sandbox/Dockerd.ts"
 
 type Language = "typescript" | "python"
 
@@ -143,6 +144,8 @@ interface Backend {
   readonly name: string
   readonly language: Language
   readonly layer: Layer.Layer<CodeRuntime.CodeRuntime, unknown>
+  /** What must be there before the layer is built, where it can be had. */
+  readonly prepare?: () => void
   /** What its programs reach; the rest they do not. */
   readonly open: ReadonlyArray<string>
 }
@@ -182,20 +185,30 @@ const backends: ReadonlyArray<Backend> = [
     open: [...ofTheSameUser, "files of the host, to write"]
   },
   { name: "Sandbox of TypeScript", language: "typescript", layer: Sandbox.layer({ language: "typescript" }), open: [] },
-  { name: "Sandbox of Python", language: "python", layer: Sandbox.layer({ language: "python" }), open: [] }
+  { name: "Sandbox of Python", language: "python", layer: Sandbox.layer({ language: "python" }), open: [] },
+  ...(["typescript", "python"] as const).map((language) => ({
+    name: `Containers of ${language}`,
+    language,
+    layer: Sandbox.layerOci({ language, image: `effect-code-runtime-test-${language}`, socket: socketPath }),
+    prepare: () => {
+      if (whyNone === undefined) makeImage(language)
+    },
+    open: []
+  }))
 ]
 
-describe.each(backends)("$name", ({ language, layer, open }) => {
+describe.each(backends)("$name", ({ language, layer, open, prepare }) => {
   let runtime: PromiseAdapter.PromiseCodeRuntime | undefined
   let missing: string | undefined
   beforeAll(async () => {
+    prepare?.()
     runtime = await PromiseAdapter.make(layer).catch((error: unknown) => {
       const absent = error instanceof Sandbox.SandboxUnavailable && !["trial", "interpreter"].includes(error.reason)
       if (!absent) throw error
       missing = error.message
       return undefined
     })
-  })
+  }, 60_000)
   afterAll(async () => runtime?.dispose())
 
   for (const { programs, seen, what } of reaches) {

@@ -1,5 +1,5 @@
 /**
- * What a Markdown page holds for a test: its code blocks, its links, its anchors.
+ * What a Markdown page holds for a test: its code blocks, its links, its tables, its anchors.
  */
 
 /** A fenced block of code. */
@@ -20,9 +20,19 @@ export interface Link {
   readonly line: number
 }
 
+export interface Table {
+  /** The heading above it. */
+  readonly heading: string
+  /** The cells of its first row. */
+  readonly header: ReadonlyArray<string>
+  /** The cells of each row below the rule. */
+  readonly rows: ReadonlyArray<ReadonlyArray<string>>
+}
+
 export interface Page {
   readonly blocks: ReadonlyArray<Block>
   readonly links: ReadonlyArray<Link>
+  readonly tables: ReadonlyArray<Table>
   /** What `#...` may name, as GitHub makes it from headings. */
   readonly anchors: ReadonlySet<string>
 }
@@ -36,11 +46,22 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
     .replace(/ /gu, "-")
 
+/** The cells of a line of a table; undefined for any other line. */
+const cellsOf = (line: string): ReadonlyArray<string> | undefined =>
+  /^\|.*\|$/u.test(line)
+    ? line
+        .slice(1, -1)
+        .split("|")
+        .map((cell) => cell.trim())
+    : undefined
+
 /** Reads a page; a fence that is never closed is an error. */
 export const read = (markdown: string): Page => {
   const blocks: Array<Block> = []
   const links: Array<Link> = []
+  const tables: Array<Table> = []
   const anchors = new Set<string>()
+  let section = ""
   const lines = markdown.split("\n")
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ""
@@ -61,13 +82,20 @@ export const read = (markdown: string): Page => {
     }
     const heading = /^#{1,6} (.*?)#*$/u.exec(line)?.[1]
     if (heading !== undefined) {
+      section = heading.trim()
       const base = anchorOf(heading)
       let anchor = base
       for (let more = 1; anchors.has(anchor); more++) anchor = `${base}-${more}`
       anchors.add(anchor)
     }
+    const header = cellsOf(line)
+    if (header !== undefined && cellsOf(lines[at + 1] ?? "")?.every((cell) => /^-+$/u.test(cell)) === true) {
+      const rest = lines.slice(at + 2)
+      const end = rest.findIndex((each) => cellsOf(each) === undefined)
+      tables.push({ heading: section, header, rows: rest.slice(0, end).flatMap((each) => [cellsOf(each) ?? []]) })
+    }
     const prose = line.replace(/`[^`]*`/gu, "")
     for (const [, target = ""] of prose.matchAll(/\]\(([^)\s]+)\)/gu)) links.push({ target, line: at + 1 })
   }
-  return { blocks, links, anchors }
+  return { blocks, links, tables, anchors }
 }

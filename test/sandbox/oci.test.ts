@@ -11,6 +11,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { ask, containers, Dockerd, makeImage, socketPath, whyNone, whyNotOwn } from "./Dockerd.ts"
+import * as Attempts from "./ContainerAttempts.ts"
 import * as Host from "./Host.ts"
 
 const condition = "--conditions=@effect-code-runtime/source"
@@ -191,6 +192,44 @@ return { uid: process.getuid(), gid: process.getgid(), env: { ...process.env }, 
     })
   })
 
+  it("has a control group that bounds its memory, swap, processes and processors", async () => {
+    await using runtime = await make({ language, maxMemoryMb: 64, maxProcesses: 40, cpus: 0.5 })
+    // Version 2, then version 1; a kernel that does not count swap has no file for it.
+    const files = {
+      memory: ["memory.max", "memory/memory.limit_in_bytes"],
+      swap: ["memory.swap.max", "memory/memory.memsw.limit_in_bytes"],
+      processes: ["pids.max", "pids/pids.max"],
+      processors: ["cpu.max", "cpu/cpu.cfs_quota_us"]
+    }
+    const list = JSON.stringify(files)
+    const program =
+      language === "python"
+        ? `
+found = {}
+for what, names in ${list}.items():
+    for name in names:
+        try:
+            found[what] = open("/sys/fs/cgroup/" + name).read().strip()
+            break
+        except OSError:
+            pass
+return found`
+        : `
+const found = {}
+for (const [what, names] of Object.entries(${list})) for (const name of names) {
+  try { found[what] ??= require("fs").readFileSync("/sys/fs/cgroup/" + name, "utf8").trim() } catch {}
+}
+return found`
+    const { value } = await runtime.run({ program })
+    const found: { readonly [what: string]: string } = JSON.parse(JSON.stringify(value))
+    const memory = Number(found["memory"])
+    assert.isTrue(memory > 64 * 2 ** 20 && memory < 512 * 2 ** 20, JSON.stringify(found))
+    // Version 1 counts both together.
+    assert.include([undefined, "0", found["memory"]], found["swap"])
+    assert.match(found["processes"] ?? "", /^4\d$|^5\d$/u)
+    assert.match(found["processors"] ?? "", /^50000(?: 100000)?$/u)
+  })
+
   it("says how a program ended, and keeps what it wrote before", async () => {
     await using runtime = await make({ language, maxMemoryMb: 64 })
     const programs =
@@ -369,20 +408,7 @@ describe.skipIf(whyNone !== undefined || whyNotOwn !== undefined)("an engine tha
 })
 
 describe.skipIf(whyNone !== undefined)("attempts to leave a container", () => {
-  /** What an engine shows to everybody, and this package cannot take away. */
-  const shown: { readonly [name: string]: string } = {
-    devices: "an engine gives its standard devices",
-    "release-agent": "control groups can be seen, read-only"
-  }
-  const folder = fileOf("../attacks/sandbox/")
   const prelude = readFileSync(fileOf("./prelude.py"), "utf8")
-  /** Refused by the same call or the same absence as others that are made; each container costs a third of a second. */
-  const alike =
-    /^(?:network-(?:alg|ipv6|link-local|name|netlink|raw|unix-abstract|unix-path)|file-(?:dot-dot|hard-link|symlink|write)|proc-(?:cwd-and-fd|memory))$/u
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith(".py"))
-    .map((name) => name.slice(0, -3))
-    .filter((name) => !Object.hasOwn(shown, name) && !alike.test(name))
   let host: Host.Host
   let runtime: PromiseAdapter.PromiseCodeRuntime
 
@@ -397,8 +423,8 @@ describe.skipIf(whyNone !== undefined)("attempts to leave a container", () => {
   })
 
   // `attacks.test.ts` shows that the same attempts reach what they are after in a plain process.
-  it.concurrent.for(names)("%s", { timeout: 60_000 }, async (name) => {
-    const program = prelude + readFileSync(join(folder, `${name}.py`), "utf8")
+  it.concurrent.for(Attempts.names)("%s", { timeout: 60_000 }, async (name) => {
+    const program = prelude + readFileSync(join(Attempts.folder, `${name}.py`), "utf8")
     const bindings = [{ global: "tools", functions: { target: async () => ({ ...host.target }) } }]
     const { error, value } = await runtime.run({ program, bindings })
     assert.isTrue(value !== true && (error !== undefined || value === false), JSON.stringify({ error, value }))
