@@ -28,6 +28,7 @@ const bundles = [
 /** What Python runs. */
 const copies = [
   "python-guest/guest.py",
+  "python-process/check.py",
   "python-process/start.py",
   "python-process/probe.py",
   "sandbox/beginning.py",

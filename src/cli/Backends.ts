@@ -52,11 +52,16 @@ export const backends: { readonly [name: string]: Backend } = {
   }
 }
 
-/** Compilers of the languages that are compiled before a guest has them. */
-const compilers: { readonly [language in Language]?: () => Promise<{ readonly layer: Layer.Layer<ProgramCompiler> }> } =
-  {
-    typescript: () => import("../backends/typescript-compiler/TypeScriptCompiler.ts")
+/** What checks a program of a language, and what the program is called in places. */
+const checkers: {
+  readonly [language in Language]: {
+    readonly file: string
+    readonly load: () => Promise<{ readonly layer: Layer.Layer<ProgramCompiler, Error> }>
   }
+} = {
+  typescript: { file: "program.ts", load: () => import("../backends/typescript-compiler/TypeScriptCompiler.ts") },
+  python: { file: "program.py", load: () => import("../backends/python-process/PythonChecker.ts") }
+}
 
 /** The names of the backends, in the order of the help. */
 export const names: ReadonlyArray<string> = Object.keys(backends)
@@ -96,16 +101,12 @@ export const runtimeFor = (
     return layer(limits)
   })
 
-/** The language of a program and the compiler that checks it. */
-export const compilerFor = (
+/** What a program is called in places, and the compiler that checks it. */
+export const checkerFor = (
   file: string
-): Effect.Effect<{ readonly file: string; readonly layer: Layer.Layer<ProgramCompiler> }, Stopped> =>
+): Effect.Effect<{ readonly file: string; readonly layer: Layer.Layer<ProgramCompiler, Error> }> =>
   Effect.gen(function* () {
-    const language = languageOf(file) ?? "typescript"
-    const load = compilers[language]
-    if (load === undefined) {
-      return yield* refused(`check compiles TypeScript only; ${titles[language]} is compiled where it runs: ${file}`)
-    }
-    const { layer } = yield* Effect.promise(load)
-    return { file: "program.ts", layer }
+    const checker = checkers[languageOf(file) ?? "typescript"]
+    const { layer } = yield* Effect.promise(checker.load)
+    return { file: checker.file, layer }
   })

@@ -12,7 +12,7 @@ import { orStop } from "./Interruption.ts"
 import { writeLine } from "./Output.ts"
 import * as Report from "./Report.ts"
 import * as Source from "./Source.ts"
-import { Stopped } from "./Stopped.ts"
+import { Stopped, unusable } from "./Stopped.ts"
 
 const explained = ({ column, line, message }: ProgramRejected, program: string, file: string): string => {
   const frames = line === undefined ? [] : [{ line, ...(column === undefined ? {} : { column }) }]
@@ -20,9 +20,11 @@ const explained = ({ column, line, message }: ProgramRejected, program: string, 
 }
 
 export const check = Effect.fnUntraced(function* ({ file }: { readonly file: string }) {
-  const compiler = yield* Backends.compilerFor(file)
+  const compiler = yield* Backends.checkerFor(file)
   const [services, program] = yield* orStop(
-    Effect.all([Layer.build(compiler.layer), Source.read(file)], { concurrency: "unbounded" })
+    Effect.all([Effect.mapError(Layer.build(compiler.layer), unusable), Source.read(file)], {
+      concurrency: "unbounded"
+    })
   )
   const compiled = yield* orStop(Effect.result(Context.get(services, ProgramCompiler).compile(program)))
   if (compiled._tag === "Success") return

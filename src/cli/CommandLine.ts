@@ -90,8 +90,10 @@ const file = Argument.String("file").pipe(
   Argument.withDescription("The program: a .ts, .mts, .js, .mjs or .py file, or - for standard input")
 )
 
-const typescriptFile = Argument.String("file").pipe(
-  Argument.withDescription("The program: a .ts, .mts, .js or .mjs file, or - for standard input")
+const checkedFile = Argument.String("file").pipe(
+  Argument.withDescription(
+    "The program: a .ts, .mts, .js, .mjs or .py file (Python must be installed), or - for TypeScript on standard input"
+  )
 )
 
 const backendList = Object.entries(Backends.backends)
@@ -154,7 +156,7 @@ const runCommand = Command.make(
   ])
 )
 
-const checkCommand = Command.make("check", { file: typescriptFile }, check).pipe(
+const checkCommand = Command.make("check", { file: checkedFile }, check).pipe(
   Command.withDescription("Compile one program and run nothing; a failure shows the place."),
   Command.annotate(Topics, [["EXIT CODES", ExitCode.table]]),
   Command.withExamples([{ command: "code-runtime check report.ts && echo fine" }])

@@ -16,7 +16,7 @@ import { Interruption, orStop } from "./Interruption.ts"
 import { isTerminal, writeLine } from "./Output.ts"
 import * as Report from "./Report.ts"
 import * as Source from "./Source.ts"
-import { Stopped } from "./Stopped.ts"
+import { Stopped, unusable } from "./Stopped.ts"
 
 export interface Input {
   readonly file: string
@@ -26,8 +26,6 @@ export interface Input {
   readonly logs: Option.Option<boolean>
   readonly limits: LimitsInput
 }
-
-const unusable = (error: Error) => new Stopped({ exitCode: ExitCode.usage, message: error.message })
 
 const tell = (outcome: CodeRunSuccess | CodeRunFailed, json: boolean): Effect.Effect<void> =>
   Effect.gen(function* () {

@@ -53,8 +53,7 @@ describe.concurrent("invocation", () => {
     [["rnu", "a.ts"], /rnu[^]*run/u],
     [["run", "a.ts", "--backend", "abacus"], /no backend "abacus"; --backend must be one of worker-thread/u],
     [["run", "a.py", "--backend", "worker-thread"], /a\.py is Python, --backend worker-thread runs TypeScript/u],
-    [["run", "a.ts", "--backend", "python-process"], /a\.ts is TypeScript, --backend python-process runs Python/u],
-    [["check", "a.py"], /check compiles TypeScript only; Python is compiled where it runs: a\.py/u]
+    [["run", "a.ts", "--backend", "python-process"], /a\.ts is TypeScript, --backend python-process runs Python/u]
   ]
   for (const [args, message] of refusals) {
     it(`refuses: code-runtime ${args.join(" ")}`, async () => {

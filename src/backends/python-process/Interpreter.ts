@@ -67,9 +67,9 @@ const known = new Map<string, Interpreter>()
  * The interpreter to use: the one named, or the system's, or the first on `PATH`.
  *
  * The executable itself is found behind a version manager's shim, which would cost every start. `by` is where a caller can
- * name one, for the message of the failure.
+ * name one, if there is such a place, for the message of the failure.
  */
-export const find = (python: string | undefined, by: string): Effect.Effect<Interpreter, PythonUnavailable> =>
+export const find = (python: string | undefined, by?: string): Effect.Effect<Interpreter, PythonUnavailable> =>
   Effect.gen(function* () {
     const failures: Array<string> = []
     for (const name of python === undefined ? ["/usr/bin/python3", "python3"] : [python]) {
@@ -83,6 +83,6 @@ export const find = (python: string | undefined, by: string): Effect.Effect<Inte
       failures.push(found)
     }
     return yield* new PythonUnavailable({
-      message: `Python programs need CPython 3.10 or newer, but ${failures.join(" and ")}; install one, or name it by ${by}`
+      message: `Python programs need CPython 3.10 or newer, but ${failures.join(" and ")}; install one${by === undefined ? "" : `, or name it by ${by}`}`
     })
   })
