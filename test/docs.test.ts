@@ -35,7 +35,7 @@ const condition = "--conditions=@effect-code-runtime/source"
 
 const pages = new Map<string, Page>()
 const texts = new Map<string, string>()
-for (const file of ["README.md", ...globSync("docs/*.md", { cwd: root }).toSorted()]) {
+for (const file of ["README.md", "SECURITY.md", ...globSync("docs/*.md", { cwd: root }).toSorted()]) {
   const text = readFileSync(join(root, file), "utf8")
   texts.set(file, text)
   pages.set(file, read(text))
@@ -311,6 +311,15 @@ describe("the contract", () => {
       }
     }
   })
+})
+
+it("tells readers of the README and of the security page how to report a vulnerability", () => {
+  for (const page of ["README.md", "docs/security.md"]) {
+    assert.isTrue(
+      pageOf(page).links.some(({ target }) => /^(?:\.\.\/)?SECURITY\.md$/u.test(target)),
+      page
+    )
+  }
 })
 
 describe("docs/security.md", () => {
