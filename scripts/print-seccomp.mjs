@@ -4,7 +4,10 @@ import { assemble, rules } from "../src/backends/sandbox/SeccompFilter.ts"
 
 const { values } = parseArgs({ options: { bpf: { type: "string" } } })
 
-if (values.bpf === "x64" || values.bpf === "arm64") {
+if (values.bpf !== undefined && values.bpf !== "x64" && values.bpf !== "arm64") {
+  console.error(`there is no filter for ${values.bpf}; say --bpf x64 or --bpf arm64`)
+  process.exitCode = 2
+} else if (values.bpf !== undefined) {
   const names = {
     0x20: "load",
     0x15: "jump if equal",

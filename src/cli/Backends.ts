@@ -4,6 +4,7 @@
 import type * as Layer from "effect/Layer"
 import * as Effect from "effect/Effect"
 import type { LimitsInput } from "../domain/Limits.ts"
+import { nearest } from "../domain/Spelling.ts"
 import type { CodeRuntime } from "../services/CodeRuntime.ts"
 import type { ProgramCompiler } from "../services/ProgramCompiler.ts"
 import * as ExitCode from "./ExitCode.ts"
@@ -80,11 +81,16 @@ const choose = (file: string, name: string | undefined): Effect.Effect<Backend, 
     }
     const backend = Object.hasOwn(backends, name) ? backends[name] : undefined
     if (backend === undefined) {
-      return yield* refused(`there is no backend ${JSON.stringify(name)}; --backend must be one of ${names.join(", ")}`)
+      const meant = nearest(name, names)
+      const hint = meant === undefined ? "" : ` did you mean ${meant}?`
+      return yield* refused(
+        `there is no backend ${JSON.stringify(name)};${hint} --backend must be one of ${names.join(", ")}`
+      )
     }
     if (language !== undefined && language !== backend.language) {
       const is = `${file} is ${titles[language]}, --backend ${name} runs ${titles[backend.language]}`
-      return yield* refused(`${is}; leave --backend out, or give the program as - (standard input)`)
+      const others = names.filter((each) => backends[each]?.language === language).join(", ")
+      return yield* refused(`${is}; its backends are ${others}, or give the program as - (standard input)`)
     }
     return backend
   })

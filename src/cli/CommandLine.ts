@@ -96,8 +96,10 @@ const checkedFile = Argument.String("file").pipe(
   )
 )
 
+const widest = Math.max(...Backends.names.map((name) => name.length))
+
 const backendList = Object.entries(Backends.backends)
-  .map(([name, { summary }]) => `  ${name.padEnd(16)}${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(widest)}  ${summary}`)
   .join("\n")
 
 const programTopic = `  A program is the body of an async function: await and return work at the top, imports too. What it returns

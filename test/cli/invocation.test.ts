@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Backends from "../../src/cli/Backends.ts"
 import * as ExitCode from "../../src/cli/ExitCode.ts"
 import * as Limits from "../../src/domain/Limits.ts"
 import { makeFolder, run } from "./CommandLine.ts"
@@ -20,6 +21,13 @@ describe.concurrent("invocation", () => {
     }
     for (const exitCode of [...Object.values(ExitCode.failures), ...Object.values(ExitCode.signals)]) {
       assert.match(stdout, new RegExp(`^  .*\\b${exitCode}\\b`, "mu"))
+    }
+  })
+
+  it("a long name of a backend ran into its description in the help", async () => {
+    const { stdout } = await run(folder, ["run", "--help"])
+    for (const [name, { summary }] of Object.entries(Backends.backends)) {
+      assert.match(stdout, new RegExp(`^  ${name} {2,}${summary}$`, "mu"))
     }
   })
 
@@ -52,6 +60,11 @@ describe.concurrent("invocation", () => {
     [["run", "a.ts", "--comput-ms", "1"], /--comput-ms[^]*--compute-ms/u],
     [["rnu", "a.ts"], /rnu[^]*run/u],
     [["run", "a.ts", "--backend", "abacus"], /no backend "abacus"; --backend must be one of worker-thread/u],
+    [
+      ["run", "a.ts", "--backend", "worker_thread"],
+      /no backend "worker_thread"; did you mean worker-thread\? --backend must/u
+    ],
+    [["run", "a.py", "--backend", "typescript-sandbox"], /its backends are python-process, python-sandbox, or give/u],
     [["run", "a.py", "--backend", "worker-thread"], /a\.py is Python, --backend worker-thread runs TypeScript/u],
     [["run", "a.ts", "--backend", "python-process"], /a\.ts is TypeScript, --backend python-process runs Python/u]
   ]
