@@ -227,7 +227,7 @@ export default { ...base, root: import.meta.dirname, test: { ...base.test, inclu
             const [, command = "", script = ""] = line.split(/\s+/u)
             if (command === "run") assert.property(manifest.scripts, script, line)
             else if (command === "start" || command === "test") assert.property(manifest.scripts, command, line)
-            else assert.include(["ci", "install", "pack"], command, line)
+            else assert.include(["ci", "install", "pack", "pkg"], command, line)
             for (const [, name = "", version = ""] of line.matchAll(/([\w-]+)(?:@|-)(\d+\.\d+\.\d+)(?:\.tgz)?/gu)) {
               assert.strictEqual(
                 name === manifest.name ? manifest.version : manifest.peerDependencies[name],
