@@ -26,6 +26,7 @@ import * as Package from "effect-code-runtime"
 import { rules } from "effect-code-runtime/conformance"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Block, type Page, read } from "./docs/Markdown.ts"
+import { whyNotHere } from "./sandbox/Absence.ts"
 import * as Attempts from "./sandbox/ContainerAttempts.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -126,13 +127,6 @@ const layers: { readonly [language: string]: { readonly [name: string]: MakeLaye
     Sandbox: (limits) => Sandbox.layer({ ...limits, language: "python" })
   }
 }
-
-/** Why this machine cannot have a backend; a backend that should work and does not is no reason. */
-const whyNotHere = (error: unknown): string | undefined =>
-  error instanceof Sandbox.SandboxUnavailable &&
-  ["platform", "engine", "user-namespaces", "identity"].includes(error.reason)
-    ? error.message
-    : undefined
 
 const runtimeOf = (language: string, backend: string, limits: Limits.LimitsInput) => {
   const key = `${language} ${backend} ${JSON.stringify(limits)}`

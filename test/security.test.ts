@@ -19,6 +19,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { whyNotHere } from "./sandbox/Absence.ts"
 import { makeImage, socketPath, whyNone } from "./sandbox/Dockerd.ts"
 
 type Language = "typescript" | "python"
@@ -203,9 +204,8 @@ describe.each(backends)("$name", ({ language, layer, open, prepare }) => {
   beforeAll(async () => {
     prepare?.()
     runtime = await PromiseAdapter.make(layer).catch((error: unknown) => {
-      const absent = error instanceof Sandbox.SandboxUnavailable && !["trial", "interpreter"].includes(error.reason)
-      if (!absent) throw error
-      missing = error.message
+      missing = whyNotHere(error)
+      if (missing === undefined) throw error
       return undefined
     })
   }, 60_000)
