@@ -1,12 +1,12 @@
 // A cordis host: loads the plugin, runs a program against functions of its own, and ends in order.
 // Run it with: node examples/cordis/main.ts
 import { Context } from "@deepseek-ai/cordis"
-import WorkerThreadCodeRuntime from "effect-code-runtime/cordis"
+import CodeRuntimePlugin from "effect-code-runtime/cordis"
 
 const ctx = new Context()
 
 // In a cordis.yml this is a row: { name: "effect-code-runtime/cordis", config: { computeMs: 5000, ... } }
-const plugin = await ctx.plugin(WorkerThreadCodeRuntime, { computeMs: 5_000, maxOldGenerationSizeMb: 256 })
+const plugin = await ctx.plugin(CodeRuntimePlugin, { computeMs: 5_000, maxOldGenerationSizeMb: 256 })
 
 // A plugin that needs a code runtime says so, and runs for as long as there is one.
 const stock = new Map([

@@ -1,6 +1,6 @@
 import { Context } from "@deepseek-ai/cordis"
 import { afterEach, assert, describe, it } from "@effect/vitest"
-import WorkerThreadCodeRuntime from "effect-code-runtime/cordis"
+import CodeRuntimePlugin from "effect-code-runtime/cordis"
 import { existsSync } from "node:fs"
 import type { Consumer, ConsumerTool } from "./harness/host.js"
 
@@ -15,7 +15,7 @@ afterEach(async () => {
 const open = async (tools: ReadonlyArray<ConsumerTool>, config: { readonly computeMs?: number } = {}) => {
   const ctx = new Context()
   opened.push(ctx)
-  const runtime = await ctx.plugin(WorkerThreadCodeRuntime, config)
+  const runtime = await ctx.plugin(CodeRuntimePlugin, config)
   const { openConsumer } = await import("./harness/host.js")
   const consumer: Consumer = await openConsumer(ctx, tools)
   return { consumer, runtime }

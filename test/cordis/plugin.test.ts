@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { CodeRuntime, WorkerThread } from "effect-code-runtime"
-import WorkerThreadCodeRuntime, * as Cordis from "effect-code-runtime/cordis"
+import CodeRuntimePlugin, * as Cordis from "effect-code-runtime/cordis"
 import type { Worker } from "node:worker_threads"
 
 const guestName = "effect-code-runtime guest"
@@ -68,11 +68,11 @@ const disposed: CodeRunResult = { logs: ["waiting"], error: { kind: "abort", mes
 describe("the plugin", () => {
   it("gives ctx.codeRuntime, an instance of the harness's own class", async () => {
     const ctx = makeContext()
-    await ctx.plugin(WorkerThreadCodeRuntime)
+    await ctx.plugin(CodeRuntimePlugin)
     const runtime = runtimeOf(ctx)
     assert.isTrue(runtime instanceof Seam)
     assert.isTrue(runtime instanceof Service)
-    assert.isTrue(runtime instanceof WorkerThreadCodeRuntime)
+    assert.isTrue(runtime instanceof CodeRuntimePlugin)
     assert.strictEqual(runtime.language, "typescript")
     assert.strictEqual(runtime.isolation, "worker-thread")
     const functions = { add: async (args: unknown) => JSON.stringify(args) }
@@ -91,7 +91,7 @@ describe("the plugin", () => {
       value.resolve((await own.codeRuntime.run(request("return 7"))).value)
       return () => void ends++
     })
-    const fiber = await ctx.plugin(WorkerThreadCodeRuntime)
+    const fiber = await ctx.plugin(CodeRuntimePlugin)
     assert.strictEqual(await value.promise, 7)
     await fiber.dispose()
     assert.strictEqual(ends, 1)
@@ -99,7 +99,7 @@ describe("the plugin", () => {
 
   it("resolves for every end of a program and rejects for misuse alone", async () => {
     const ctx = makeContext()
-    await ctx.plugin(WorkerThreadCodeRuntime)
+    await ctx.plugin(CodeRuntimePlugin)
     const runtime = runtimeOf(ctx)
     const failed = await runtime.run(request('throw new RangeError("too far")'))
     assert.deepStrictEqual(Object.keys(failed), ["logs", "error"])
@@ -118,9 +118,9 @@ describe("the plugin", () => {
 
   it("gives a binding function a signal, which aborts when the call is no longer awaited", async () => {
     const ctx = makeContext()
-    await ctx.plugin(WorkerThreadCodeRuntime)
+    await ctx.plugin(CodeRuntimePlugin)
     const runtime = runtimeOf(ctx)
-    assert.instanceOf(runtime, WorkerThreadCodeRuntime)
+    assert.instanceOf(runtime, CodeRuntimePlugin)
     const signals: Array<AbortSignal> = []
     const result = await runtime.run({
       program: 'host.hang({})\nawait host.quick({})\nreturn "left"',
@@ -176,30 +176,30 @@ describe("settings", () => {
   it.each(offences)("a bad %s (%j) fails the load", async (key, value, told) => {
     const ctx = makeContext()
     const config: object = { [key]: value }
-    const error = await failureOf(ctx.plugin(WorkerThreadCodeRuntime, config))
+    const error = await failureOf(ctx.plugin(CodeRuntimePlugin, config))
     assert.include(messageOf(error), told)
     assert.isUndefined(ctx.get("codeRuntime"))
     assert.strictEqual(guests.size, 0)
-    assert.throws(() => new WorkerThreadCodeRuntime(makeContext(), config), told)
+    assert.throws(() => new CodeRuntimePlugin(makeContext(), config), told)
   })
 
   it("tells every offence at once", async () => {
-    const error = await failureOf(makeContext().plugin(WorkerThreadCodeRuntime, { computeMs: -1, standby: 0.5 }))
+    const error = await failureOf(makeContext().plugin(CodeRuntimePlugin, { computeMs: -1, standby: 0.5 }))
     assert.include(messageOf(error), "computeMs is -1")
     assert.include(messageOf(error), "standby is 0.5")
   })
 
   it("refuses one limit under two names", async () => {
     const config = { maxMemoryMb: 64, maxOldGenerationSizeMb: 64 }
-    const error = await failureOf(makeContext().plugin(WorkerThreadCodeRuntime, config))
+    const error = await failureOf(makeContext().plugin(CodeRuntimePlugin, config))
     assert.include(messageOf(error), "maxOldGenerationSizeMb is 64; it must be left out beside maxMemoryMb")
   })
 
   it("refuses settings that are no object", async () => {
     const ctx = makeContext()
-    const fiber: PromiseLike<unknown> = Reflect.apply(ctx.plugin, ctx, [WorkerThreadCodeRuntime, "fast"])
+    const fiber: PromiseLike<unknown> = Reflect.apply(ctx.plugin, ctx, [CodeRuntimePlugin, "fast"])
     assert.include(messageOf(await failureOf(fiber)), "the config is string; it must be an object")
-    const list: PromiseLike<unknown> = Reflect.apply(ctx.plugin, ctx, [WorkerThreadCodeRuntime, []])
+    const list: PromiseLike<unknown> = Reflect.apply(ctx.plugin, ctx, [CodeRuntimePlugin, []])
     assert.include(messageOf(await failureOf(list)), "the config is an array; it must be an object")
   })
 
@@ -237,7 +237,7 @@ describe("settings", () => {
 
   it("hold for the runs", async () => {
     const ctx = makeContext()
-    await ctx.plugin(WorkerThreadCodeRuntime, { computeMs: 50, maxOutputBytes: 40, permission: {} })
+    await ctx.plugin(CodeRuntimePlugin, { computeMs: 50, maxOutputBytes: 40, permission: {} })
     const runtime = runtimeOf(ctx)
     assert.strictEqual((await runtime.run(request("for (;;) {}"))).error?.kind, "timeout")
     assert.strictEqual((await runtime.run(request('return "x".repeat(100)'))).error?.kind, "output-limit")
@@ -316,7 +316,7 @@ describe("a plugin over any layer", () => {
     assert.instanceOf(await failureOf(fiber), NoInterpreter)
     assert.isUndefined(ctx.get("codeRuntime"))
     await fiber.dispose()
-    await ctx.plugin(WorkerThreadCodeRuntime)
+    await ctx.plugin(CodeRuntimePlugin)
     assert.strictEqual((await runtimeOf(ctx).run(request("return 1"))).value, 1)
   })
 })
@@ -324,7 +324,7 @@ describe("a plugin over any layer", () => {
 describe("disposal", () => {
   it("ends the runs in flight, awaits their guests, removes the service; later runs reject", async () => {
     const ctx = makeContext()
-    const fiber = await ctx.plugin(WorkerThreadCodeRuntime, { standby: 2 })
+    const fiber = await ctx.plugin(CodeRuntimePlugin, { standby: 2 })
     const runtime = runtimeOf(ctx)
     const first = waiting(runtime)
     const second = waiting(runtime)
@@ -342,7 +342,7 @@ describe("disposal", () => {
 
   it("ends a program that never yields", async () => {
     const ctx = makeContext()
-    const fiber = await ctx.plugin(WorkerThreadCodeRuntime)
+    const fiber = await ctx.plugin(CodeRuntimePlugin)
     const begun = Promise.withResolvers<void>()
     const running = runtimeOf(ctx).run({
       program: "await host.begin({})\nfor (;;) {}",
@@ -359,7 +359,7 @@ describe("disposal", () => {
     const parent = await ctx.plugin({
       name: "parent",
       apply: async (own: Context) => {
-        await own.plugin(WorkerThreadCodeRuntime)
+        await own.plugin(CodeRuntimePlugin)
         runtime = own.get("codeRuntime")
       }
     })
@@ -374,7 +374,7 @@ describe("disposal", () => {
 
   it("twice is once", async () => {
     const ctx = makeContext()
-    const fiber = await ctx.plugin(WorkerThreadCodeRuntime)
+    const fiber = await ctx.plugin(CodeRuntimePlugin)
     const { begun, running } = waiting(runtimeOf(ctx))
     await begun
     await Promise.all([fiber.dispose(), fiber.dispose()])
@@ -385,14 +385,14 @@ describe("disposal", () => {
 
   it("while standbys boot leaves none of them", async () => {
     const ctx = makeContext()
-    const fiber = await ctx.plugin(WorkerThreadCodeRuntime, { standby: 3 })
+    const fiber = await ctx.plugin(CodeRuntimePlugin, { standby: 3 })
     await fiber.dispose()
     assert.strictEqual(guests.size, 0)
   })
 
   it("while the plugin is being loaded leaves nothing, and the load ends", async () => {
     const ctx = makeContext()
-    const fiber = ctx.plugin(WorkerThreadCodeRuntime, { standby: 3 })
+    const fiber = ctx.plugin(CodeRuntimePlugin, { standby: 3 })
     await fiber.dispose()
     await fiber
     assert.strictEqual(guests.size, 0)
@@ -431,7 +431,7 @@ describe("disposal", () => {
 
   it("aborts a run that was started just before it", async () => {
     const ctx = makeContext()
-    const fiber = await ctx.plugin(WorkerThreadCodeRuntime)
+    const fiber = await ctx.plugin(CodeRuntimePlugin)
     const runtime = runtimeOf(ctx)
     const running = runtime.run(request("return 1"))
     const disposal = fiber.dispose()
@@ -442,7 +442,7 @@ describe("disposal", () => {
 
   it("refuses a run that was started just after it, in the same tick", async () => {
     const ctx = makeContext()
-    const fiber = await ctx.plugin(WorkerThreadCodeRuntime)
+    const fiber = await ctx.plugin(CodeRuntimePlugin)
     const runtime = runtimeOf(ctx)
     const disposal = fiber.dispose()
     const running = runtime.run(request("return 1"))
@@ -455,8 +455,8 @@ describe("disposal", () => {
 describe("loading", () => {
   it("twice in one scope fails the second and leaves the first alone", async () => {
     const ctx = makeContext()
-    await ctx.plugin(WorkerThreadCodeRuntime)
-    const second = ctx.plugin(WorkerThreadCodeRuntime, { computeMs: 5 })
+    await ctx.plugin(CodeRuntimePlugin)
+    const second = ctx.plugin(CodeRuntimePlugin, { computeMs: 5 })
     assert.include(messageOf(await failureOf(second)), 'service "codeRuntime" has been registered')
     await second.dispose()
     assert.strictEqual((await runtimeOf(ctx).run(request("return 1"))).value, 1)
@@ -465,8 +465,8 @@ describe("loading", () => {
   it("in scopes of their own gives two runtimes that end apart", async () => {
     const ctx = makeContext()
     const apart = ctx.isolate("codeRuntime")
-    const first = await ctx.plugin(WorkerThreadCodeRuntime)
-    await apart.plugin(WorkerThreadCodeRuntime, { maxOutputBytes: 20 })
+    const first = await ctx.plugin(CodeRuntimePlugin)
+    await apart.plugin(CodeRuntimePlugin, { maxOutputBytes: 20 })
     const program = 'return "x".repeat(30)'
     assert.strictEqual((await runtimeOf(ctx).run(request(program))).value, "x".repeat(30))
     assert.strictEqual((await runtimeOf(apart).run(request(program))).error?.kind, "output-limit")
@@ -476,15 +476,15 @@ describe("loading", () => {
 
   it("again after disposal works", async () => {
     const ctx = makeContext()
-    const first = await ctx.plugin(WorkerThreadCodeRuntime)
+    const first = await ctx.plugin(CodeRuntimePlugin)
     await first.dispose()
-    await ctx.plugin(WorkerThreadCodeRuntime)
+    await ctx.plugin(CodeRuntimePlugin)
     assert.strictEqual((await runtimeOf(ctx).run(request("return 1"))).value, 1)
   })
 
   it("with new settings ends the old runs and takes the new; bad ones change nothing", async () => {
     const ctx = makeContext()
-    const fiber = await ctx.plugin(WorkerThreadCodeRuntime)
+    const fiber = await ctx.plugin(CodeRuntimePlugin)
     const old = runtimeOf(ctx)
     assert.throws(() => fiber.update({ maxOutputBytes: 3 }), "maxOutputBytes is 3")
     const { begun, running } = waiting(old)
