@@ -24,10 +24,11 @@ import _thread
 import _warnings
 import posix
 import select
+from _collections import deque
 from _frozen_importlib import ModuleSpec
 from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner, scanstring
 from _thread import RLock, _count as thread_count, get_ident, start_new_thread
-from itertools import islice
+from itertools import count, islice
 from posix import _exit, getpid, read, write
 from sys import _getframe, getrecursionlimit, setrecursionlimit
 
@@ -37,12 +38,14 @@ LOCAL = BODY + ".<locals>."
 STAR = "<import *>"
 LOST = (9, 32, 104, 107)  # EBADF, EPIPE, ECONNRESET, ENOTCONN
 OUT_OF_MEMORY = 213  # the exit code that docs/protocol.md tells
+FEW = 1 << 15  # bytes of one read
+MANY = 1 << 18
+AT_ONCE = 1 << 16  # characters that are sent, or bytes that are decoded, as one
 MOST_FRAMES = 32
 MOST_UNSENT = 1000
 MOST_DETAILS = 8000
 SHALLOW = 150  # nesting that the recursive encoder of CPython takes at any stack depth a program can have
 EXACT = 2**53
-OUT_OF_MEMORY = 213  # the exit status of a guest whose program ran out of memory
 INFINITY = float("inf")
 FUNCTION = type(lambda: None)
 CODE = type((lambda: None).__code__)
@@ -58,44 +61,41 @@ MODULE = type(sys)
 class Channel:
     """The socket to the host, and all that this process may say on it."""
 
-    __slots__ = ("fd", "pid", "lock", "outbox", "deferred", "writing", "dirty", "last", "closed", "pieces", "socket")
+    __slots__ = ("fd", "pid", "lock", "outbox", "writing", "dirty", "last", "closed", "pieces", "size", "socket")
 
     def __init__(self, fd):
         self.fd = fd
         self.pid = getpid()
         self.lock = RLock()
-        self.outbox = []
-        self.deferred = []
+        self.outbox = deque()
         self.writing = False
         self.dirty = False
         self.last = None
         self.closed = False
         self.pieces = []
+        self.size = FEW
         self.socket = None
 
 
 channel = None
 
 
-def transmit(data):
-    """Sends whole frames now, after the calls that were put aside before them."""
+def transmit(text):
+    """Sends a frame now, after the calls that were put aside before it; None sends only those. False: not our channel."""
     c = channel
     if getpid() != c.pid:
-        return
+        return False
+    if text is not None:
+        c.outbox.append(text)
     with c.lock:
-        if data is not None:
-            if c.deferred:
-                c.outbox.append(b"".join(c.deferred))
-                c.deferred.clear()
-            c.outbox.append(data)
         # A finalizer or a signal handler can interrupt a write of its own thread. What it sends goes out after that.
         if c.writing or c.closed:
-            return
+            return True
         c.writing = True
         try:
             while True:
                 if c.outbox:
-                    item = c.outbox.pop(0)
+                    item = gather(c.outbox)
                 elif c.last is not None:
                     item = c.last
                 else:
@@ -122,15 +122,30 @@ def transmit(data):
             c.writing = False
     if c.closed:
         rest()
+    return True
+
+
+def gather(outbox):
+    """The next bytes to send: frames one by one, for others may put more aside, or be interrupted here."""
+    text = outbox.popleft()
+    if outbox and len(text) < AT_ONCE:
+        texts = [text]
+        size = len(text)
+        while outbox and size < AT_ONCE:
+            text = outbox.popleft()
+            size += len(text)
+            texts.append(text)
+        text = "".join(texts)
+    return text.encode("utf-8", "backslashreplace")
 
 
 def flush():
-    c = channel
-    if c.deferred:
-        with c.lock:
-            data = b"".join(c.deferred)
-            c.deferred.clear()
-        transmit(data)
+    """Sends the calls that were put aside."""
+    if channel.outbox and not transmit(None):
+        # A process that nobody told of its fork, such as one of ctypes.
+        channel.outbox.clear()
+        forked()
+        raise RuntimeError("a binding cannot be called from a forked process")
 
 
 def rest():
@@ -154,9 +169,6 @@ def conclude(frame):
         if c.closed or c.last is not None:
             interrupted = c.writing
         else:
-            if c.deferred:
-                c.outbox.append(b"".join(c.deferred))
-                c.deferred.clear()
             c.last = frame
             interrupted = c.writing
             while not interrupted and not c.closed:
@@ -169,18 +181,23 @@ def conclude(frame):
 
 
 def receive(data):
-    """The whole lines that these bytes complete. Only new bytes are searched."""
-    pieces = channel.pieces
+    """The whole lines that these bytes complete, in one. Only new bytes are searched."""
+    c = channel
+    # The kernel maps and unmaps a buffer of many bytes, which takes longer than all the rest of a call.
+    c.size = MANY if len(data) == c.size else FEW
+    pieces = c.pieces
     at = data.rfind(b"\n")
     if at < 0:
         pieces.append(data)
-        return ()
-    pieces.append(data[:at])
-    whole = b"".join(pieces)
-    pieces.clear()
+        return b""
+    whole = data[:at]
+    if pieces:
+        pieces.append(whole)
+        whole = b"".join(pieces)
+        pieces.clear()
     if at + 1 < len(data):
         pieces.append(data[at + 1 :])
-    return whole.split(b"\n")
+    return whole
 
 
 # JSON
@@ -233,6 +250,15 @@ def decode(line):
     finally:
         if limit:
             setrecursionlimit(limit)
+
+
+def decode_lines(whole):
+    """The values of lines of JSON."""
+    if b"\n" not in whole:
+        return (decode(whole),) if whole else ()
+    if len(whole) < AT_ONCE:
+        return decode(b"[%b]" % whole.replace(b"\n", b","))
+    return [decode(line) for line in whole.split(b"\n")]
 
 
 def decode_deep(text, reader):
@@ -603,20 +629,34 @@ def complain(item, root, stack, place):
 
 
 def encode(value, cap, root):
-    """The JSON of a value, in UTF-8. Raises Offence or Overflow. No code of the program runs."""
+    """The JSON of a value. Raises Offence or Overflow. No code of the program runs."""
     kind = type(value)
+    if kind is dict and is_flat(value, cap):
+        return "".join(write_json(value, 0))
     if kind is dict or kind is list:
         depth = survey(value, cap)
         if depth < 0:
             depth = examine(value, cap, root)
-        if depth <= SHALLOW:
-            text = "".join(write_json(value, 0))
-        else:
-            text = encode_deep(value)
+        if depth > SHALLOW:
+            return encode_deep(value)
     else:
         examine(value, cap, root)
-        text = "".join(write_json(value, 0))
-    return text.encode("utf-8", "backslashreplace")
+    return "".join(write_json(value, 0))
+
+
+def is_flat(value, cap):
+    """Whether a dictionary holds only strings and small integers, as most arguments do, and is surely not long."""
+    total = 2
+    for key, item in value.items():
+        if type(key) is not str:
+            return False
+        kind = type(item)
+        if kind is str:
+            total += 6 * len(item)
+        elif kind is not int or not -EXACT <= item <= EXACT:
+            return False
+        total += 6 * len(key) + 25
+    return total <= cap
 
 
 def encode_deep(value):
@@ -654,25 +694,22 @@ def encode_deep(value):
             return "".join(out)
 
 
-def quote(text):
-    return encode_basestring_ascii(text)
+quote = encode_basestring_ascii
 
 
 # Output
 
 
 def log(name, text):
-    if getpid() != channel.pid:
+    if run is not None and len(text) > run.output_cap:
+        text = text[: run.output_cap]  # already more than the host takes, with its quotes
+    if not transmit(f'{{"type":"log","channel":"{name}","text":{quote(text)}}}\n'):
         # A forked child has no channel. What it prints goes where any process prints.
         data = text.encode("utf-8", "backslashreplace")
         try:
             write(1 if name == "stdout" else 2, data)
         except OSError:
             pass
-        return
-    if run is not None and len(text) > run.output_cap:
-        text = text[: run.output_cap]  # already more than the host takes, with its quotes
-    transmit(b'{"type":"log","channel":"%b","text":%b}\n' % (name.encode(), encode_basestring_ascii(text).encode()))
 
 
 class ByteOutput(_io._BufferedIOBase):
@@ -804,7 +841,7 @@ class Function:
         self.namespace = namespace
         self.name = name
         self.label = f"{namespace.title}.{name}" if name.isidentifier() else f"{namespace.title}[{quote(name)}]"
-        self.head = f'"global":{quote(namespace.title)},"name":{quote(name)}'.encode()
+        self.head = f'"global":{quote(namespace.title)},"name":{quote(name)}'
 
 
 class Space:
@@ -813,17 +850,11 @@ class Space:
     __slots__ = ("title", "failure", "member", "functions")
 
 
-class Entry:
-    """A call on its way: who waits for it, and how."""
-
-    __slots__ = ("call", "data", "id", "loop", "future", "frame", "dropped")
-
-
 class Run:
     """The books of the one run of this process."""
 
     __slots__ = (
-        "output_cap", "binding_cap", "most_open", "opened", "next_id", "calls", "waiting", "unstarted", "serial", "book",
+        "output_cap", "binding_cap", "most_open", "opened", "next_id", "calls", "waiting", "unstarted", "serials", "book",
         "loop", "main", "thread", "adopted", "reader", "coroutine", "floating", "burst",
     )  # fmt: skip
 
@@ -836,7 +867,7 @@ class Run:
         self.calls = {}
         self.waiting = {}
         self.unstarted = {}
-        self.serial = 0
+        self.serials = count()
         self.book = RLock()
         self.loop = None
         self.main = None
@@ -848,7 +879,8 @@ class Run:
         self.burst = 0
 
 
-CALLS_AT_ONCE = 8
+CALLS_AT_ONCE = 8  # calls of one turn of the loop that are sent one by one
+CALLS_PUT_ASIDE = 32  # calls after which those that were put aside are sent
 
 run = None
 
@@ -856,7 +888,10 @@ run = None
 class Call:
     """A call of a binding: a coroutine, which starts when it is awaited or scheduled."""
 
-    __slots__ = ("function", "args", "options", "line", "serial", "steps", "__weakref__")
+    __slots__ = (
+        "function", "args", "options", "line", "serial", "steps",
+        "text", "loop", "future", "frame", "dropped", "__weakref__",
+    )  # fmt: skip
 
     cr_frame = None
     cr_code = None
@@ -864,31 +899,19 @@ class Call:
     cr_origin = None
     cr_running = False
 
-    def __init__(self, function, args, options):
-        self.function = function
-        self.args = args
-        self.options = options
-        self.steps = None
-        frame = _getframe(2)
-        while frame is not None and frame.f_code.co_filename != FILE:
-            frame = frame.f_back
-        self.line = 0 if frame is None else frame.f_lineno
-        run.serial = serial = run.serial + 1
-        self.serial = serial
-        run.unstarted[serial] = (function, self.line)
-
     __name__ = property(lambda self: self.function.name)
 
     def __await__(self):
         if self.steps is not None:
             raise RuntimeError(f"cannot reuse the call of {self.function.label}: it was awaited before")
-        self.steps = perform(self)
-        return self.steps
+        self.steps = steps = perform(self)
+        return steps
 
     def send(self, value):
-        if self.steps is None:
-            self.steps = perform(self)
-        return self.steps.send(value)
+        steps = self.steps
+        if steps is None:
+            self.steps = steps = perform(self)
+        return steps.send(value)
 
     def throw(self, *error):
         if self.steps is None:
@@ -907,12 +930,14 @@ class Call:
 
 
 Call.__name__ = Call.__qualname__ = "coroutine"
+new_call = Call.__new__
 
 
 def perform(call):
     """The steps of a call, as the iterator that `await` takes."""
+    r = run
     function = call.function
-    run.unstarted.pop(call.serial, None)
+    r.unstarted.pop(call.serial, None)
     args = call.args
     if args:
         if call.options:
@@ -922,10 +947,10 @@ def perform(call):
         value = args[0]
     else:
         value = call.options
-    cap = run.binding_cap
+    cap = r.binding_cap
     try:
-        data = encode(value, cap, "argument")
-        if len(data) > cap:
+        text = encode(value, cap, "argument")
+        if 6 * len(text) > cap and len(text.encode("utf-8", "backslashreplace")) > cap:
             examine(value, cap, "argument")
     except Offence as offence:
         message = f"the argument of {function.label} is not lossless JSON: {offence}"
@@ -933,40 +958,41 @@ def perform(call):
     except Overflow:
         message = f"the argument of {function.label} exceeds maxBindingBytes ({cap} bytes)"
         raise ValueError(message) from None
-    call.args = call.options = None
-    if getpid() != channel.pid:
+    call.args = call.options = args = value = None
+    if channel.fd < 0:
         raise RuntimeError(f"{function.label} cannot be called from a forked process")
-    entry = Entry()
-    entry.call = call
-    entry.data = data
-    entry.frame = None
-    entry.dropped = False
-    entry.id = 0
-    if run.loop is None:
-        entry.loop = entry.future = None
-        submit(entry)
+    call.text = text
+    if r.loop is None:
+        submit(call)
         flush()
-        while entry.frame is None:
+        while call.frame is None:
             try:
-                yield entry
+                yield call
             except BaseException:
-                abandon(entry)
+                abandon(call)
                 raise
-        frame = entry.frame
+        frame = call.frame
     else:
-        entry.loop = loop = running_loop()
-        entry.future = future = loop.create_future()
-        if loop is not run.loop:
+        call.loop = loop = running_loop()
+        if loop is r.loop:
+            call.future = future = Future(loop=loop)
+            submit(call)
+            # The program may never come back from this turn of its loop, so the first calls of a turn leave at once, and
+            # the host has something to do while many more are made.
+            if r.burst < CALLS_AT_ONCE:
+                r.burst += 1
+                flush()
+            elif len(channel.outbox) >= CALLS_PUT_ASIDE:
+                flush()
+        else:
+            call.future = future = loop.create_future()
             read_in_thread()
-        submit(entry)
-        # The program may never come back from this turn of its loop, so the first calls of a turn leave at once.
-        if loop is not run.loop or run.burst < CALLS_AT_ONCE:
-            run.burst += 1
+            submit(call)
             flush()
         try:
             frame = yield from future
         except BaseException:
-            abandon(entry)
+            abandon(call)
             raise
     if frame["type"] == "result":
         return frame.get("value")
@@ -985,56 +1011,55 @@ def failure(function, message):
     return error
 
 
-def submit(entry):
-    with run.book:
-        if run.opened < run.most_open:
-            dispatch(entry)
+def submit(call):
+    r = run
+    with r.book:
+        if r.opened < r.most_open:
+            dispatch(r, call)
         else:
-            run.waiting[id(entry)] = entry
+            r.waiting[id(call)] = call
 
 
-def dispatch(entry):
-    number = entry.id = run.next_id
-    run.next_id = number + 1
-    run.opened += 1
-    run.calls[number] = entry
-    call = entry.call
-    line = b',"line":%d' % call.line if call.line > 0 else b""
-    frame = b'{"type":"call","id":%d,%b%b,"args":%b}\n' % (number, call.function.head, line, entry.data)
-    channel.deferred.append(frame)
-    entry.data = None
+def dispatch(r, call):
+    number = r.next_id
+    r.next_id = number + 1
+    r.opened += 1
+    r.calls[number] = call
+    line = f',"line":{call.line}' if call.line > 0 else ""
+    channel.outbox.append(f'{{"type":"call","id":{number},{call.function.head}{line},"args":{call.text}}}\n')
+    call.text = None
 
 
-def abandon(entry):
+def abandon(call):
     """Nobody waits for this call any more. If it was not sent, it never is."""
-    entry.dropped = True
+    call.dropped = True
     with run.book:
-        run.waiting.pop(id(entry), None)
+        run.waiting.pop(id(call), None)
 
 
-def answer(lines):
+def answer(whole):
     """Takes the host's frames."""
-    here = running_loop_or_none() if run.loop is not None else None
-    with run.book:
-        for line in lines:
-            if not line:
+    r = run
+    here = running_loop_or_none() if r.loop is not None else None
+    with r.book:
+        for frame in decode_lines(whole):
+            call = r.calls.pop(frame.get("id"), None)
+            if call is None:
                 continue
-            frame = decode(line)
-            entry = run.calls.pop(frame.get("id"), None)
-            if entry is None:
+            r.opened -= 1
+            if r.waiting:
+                while r.waiting and r.opened < r.most_open:
+                    dispatch(r, r.waiting.pop(next(iter(r.waiting))))
+            call.frame = frame
+            future = call.future
+            if future is None or call.dropped:
                 continue
-            run.opened -= 1
-            while run.waiting and run.opened < run.most_open:
-                dispatch(run.waiting.pop(next(iter(run.waiting))))
-            entry.frame = frame
-            future = entry.future
-            if future is None or entry.dropped:
-                continue
-            if entry.loop is here:
-                settle(future, frame)
+            if call.loop is here:
+                if not future.done():
+                    future.set_result(frame)
             else:
                 try:
-                    entry.loop.call_soon_threadsafe(settle, future, frame)
+                    call.loop.call_soon_threadsafe(settle, future, frame)
                 except RuntimeError:
                     pass  # that loop is closed
 
@@ -1083,7 +1108,20 @@ def make_function(space, name):
     function = Function(space, name)
 
     def call(*args, **options):
-        return Call(function, args, options)
+        r = run
+        c = new_call(Call)
+        c.function = function
+        c.args = args
+        c.options = options
+        c.steps = c.future = c.frame = None
+        c.dropped = False
+        frame = _getframe(1)
+        while frame is not None and frame.f_code.co_filename != FILE:
+            frame = frame.f_back
+        c.line = line = 0 if frame is None else frame.f_lineno
+        c.serial = serial = next(r.serials)
+        r.unstarted[serial] = (function, line)
+        return c
 
     try:
         call.__name__ = name
@@ -1685,12 +1723,12 @@ def quieten():
 def unsent():
     listed = []
     if run is not None:
-        entries = [(entry.call.function, entry.call.line) for entry in list(run.waiting.values())]
+        entries = [(call.function, call.line) for call in list(run.waiting.values())]
         entries += list(run.unstarted.values())[: MOST_UNSENT - min(len(entries), MOST_UNSENT)]
         for function, line in entries[:MOST_UNSENT]:
-            tail = b',"line":%d}' % line if line > 0 else b"}"
-            listed.append(b"{" + function.head + tail)
-    return b'"unsent":[' + b",".join(listed) + b"]}\n"
+            place = f',"line":{line}' if line > 0 else ""
+            listed.append(f"{{{function.head}{place}}}")
+    return f'"unsent":[{",".join(listed)}]}}\n'.encode()
 
 
 def finish_output():
@@ -1786,7 +1824,7 @@ def complete(result, silent):
         conclude(b'{"type":"done",' + unsent())
         return
     try:
-        data = encode(result[0], run.output_cap, "value")
+        data = encode(result[0], run.output_cap, "value").encode("utf-8", "backslashreplace")
     except Offence as offence:
         text = quote(str(offence)).encode()
         conclude(b'{"type":"invalid","message":%b,' % text + unsent())
@@ -1827,6 +1865,7 @@ def reject(error):
 
 asyncio = None
 Loop = None
+Future = None
 running_loop = None
 
 
@@ -1839,7 +1878,7 @@ def running_loop_or_none():
 
 def load_asyncio():
     """Imports asyncio and makes the loops that this process uses know when nothing is left to wait for."""
-    global asyncio, Loop, running_loop, enter_task, leave_task, current_task, set_running_loop, tasks_module
+    global asyncio, Loop, Future, running_loop, enter_task, leave_task, current_task, set_running_loop, tasks_module
     if Loop is not None:
         return
     import asyncio as package
@@ -1851,6 +1890,7 @@ def load_asyncio():
     from asyncio.events import _set_running_loop as set_running_loop, get_running_loop
 
     asyncio = package
+    Future = asyncio.Future
     tasks_module = asyncio.tasks
     running_loop = get_running_loop
     enter_task = asyncio.tasks._enter_task
@@ -1866,7 +1906,7 @@ def load_asyncio():
         def select(self, timeout=None):
             if run is not None:
                 run.burst = 0
-            if channel is not None and channel.deferred:
+            if channel is not None and channel.outbox:
                 flush()
             if timeout is None and run is not None and get_ident() == run.thread and self.loop is not None:
                 timeout = patience(self)
@@ -1972,7 +2012,7 @@ def patience(selector):
     """
     loop = selector.loop
     with run.book:  # the reading thread holds it until an answer is where it belongs
-        if run.waiting or any(not entry.dropped for entry in run.calls.values()):
+        if run.waiting or any(not call.dropped for call in run.calls.values()):
             return None
     own = 0
     for key in selector.get_map().values():
@@ -2059,7 +2099,7 @@ def take():
     """Reads what the host has sent, in whichever thread."""
     with run.book:
         try:
-            data = channel.socket.recv(1 << 18, MSG_DONTWAIT)
+            data = channel.socket.recv(channel.size, MSG_DONTWAIT)
         except BlockingIOError:
             return
         except OSError as error:
@@ -2220,10 +2260,10 @@ def drive(coroutine):
             set_running_loop(None)
             run.adopted.first = lambda: yielded
             return turn(run.loop)
-        if type(yielded) is Entry:
+        if type(yielded) is Call:
             while yielded.frame is None and error is None:
                 try:
-                    data = read(channel.fd, 1 << 18)
+                    data = read(channel.fd, channel.size)
                 except BaseException as raised:  # by a signal handler
                     error = raised
                     break
@@ -2311,15 +2351,15 @@ def first_frame(fd):
     """Waits for `start`. Where it lets one wait, asyncio is loaded meanwhile."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
-    lines = ()
-    while not lines:
+    line = b""
+    while not line:
         if Loop is None and not channel.pieces and not poll.poll(IDLE):
             load_asyncio()
-        data = read(fd, 1 << 18)
+        data = read(fd, channel.size)
         if not data:
             _exit(0)
-        lines = receive(data)
-    return lines[0]
+        line = receive(data)
+    return line.partition(b"\n")[0]
 
 
 IDLE = 40  # milliseconds
@@ -2380,7 +2420,7 @@ def serve(fd):
             if possible is None:
                 # No second process here: the budgets of the run must watch over the compiler.
                 started = True
-                transmit(b'{"type":"started"}\n')
+                transmit('{"type":"started"}\n')
             elif not possible:
                 raise RecursionError
         program = compile_program(text, names)
@@ -2398,7 +2438,7 @@ def serve(fd):
         if looped:
             load_asyncio()
         if not started:
-            transmit(b'{"type":"started"}\n')
+            transmit('{"type":"started"}\n')
         run.coroutine = coroutine = program.function() if program.way is None else called(program)
         result = run_in_loop(coroutine) if looped else drive(coroutine)
     except BaseException as error:
