@@ -10,6 +10,12 @@ import { fileURLToPath } from "node:url"
 
 const guest = fileURLToPath(new URL("../../src/backends/python-guest/guest.py", import.meta.url))
 
+const warmed = `import sys
+__name__ = "guest"
+exec(compile(open(sys.argv[1], encoding="utf-8").read(), "guest.py", "exec"))
+boot(warm=True)
+serve(3)`
+
 /** A frame of the guest, as the host would have to check it. */
 export type Frame = Readonly<Record<string, unknown>>
 
@@ -32,8 +38,8 @@ export interface Outcome {
 /** How a run is driven. */
 export interface Drive {
   readonly start?: Frame
-  /** Waits so long before `start`, in milliseconds: the guest has the time to load more. */
-  readonly idleMs?: number
+  /** The guest has loaded asyncio before it waits for its program. */
+  readonly warm?: boolean
   /** Sends the bytes of the frames one by one. */
   readonly byteByByte?: boolean
   /** Closes the channel at the first call. */
@@ -95,7 +101,7 @@ const startFrame: Frame = {
 /** Runs a program in a fresh interpreter. */
 export const run = (python: string, program: string, drive: Drive = {}): Promise<Outcome> =>
   new Promise((resolve, reject) => {
-    const child = spawn(python, ["-I", "-S", "-u", guest], {
+    const child = spawn(python, ["-I", "-S", "-u", ...(drive.warm === true ? ["-c", warmed, guest] : [guest])], {
       cwd: "/",
       env: {},
       stdio: ["ignore", "pipe", "pipe", "pipe"]
@@ -163,7 +169,7 @@ export const run = (python: string, program: string, drive: Drive = {}): Promise
       timers.forEach(clearTimeout)
       resolve({ end, logs, channels, calls, types, code, signal, stray })
     })
-    timers.push(setTimeout(() => send({ ...startFrame, program, ...drive.start }), drive.idleMs ?? 0))
+    send({ ...startFrame, program, ...drive.start })
   })
 
 const pyenv = join(homedir(), ".pyenv/versions")

@@ -408,8 +408,85 @@ for (const { minor, python } of interpreters) {
       )
     })
 
-    test("frames that arrive byte by byte, to a guest that had time to load asyncio", async () => {
-      const drive = { byteByByte: true, idleMs: 200 }
+    test("answers that arrive together are all read, whatever they hold", async () => {
+      const program = [
+        "import asyncio, time",
+        "deep = []",
+        "for _ in range(3000): deep = [deep]",
+        "values = [1e17, 2.5, None, 'é\\n', {'a': [1]}, deep, 'x' * 100000] * 3",
+        "tasks = [asyncio.create_task(tools.echo(each)) for each in values]",
+        "await asyncio.sleep(0)",
+        "time.sleep(0.2)",
+        "return [type(each).__name__ for each in await asyncio.gather(*tasks)]"
+      ].join("\n")
+      const kinds = ["int", "float", "NoneType", "str", "dict", "list", "str"]
+      expect(verdict(await run(python, program))).toEqual([...kinds, ...kinds, ...kinds])
+    })
+
+    test.each([false, true])(
+      "a copy that nobody told of its fork neither calls nor logs (a loop: %s)",
+      async (looped) => {
+        const program = [
+          looped ? "import asyncio" : "",
+          "import ctypes, os",
+          "pid = ctypes.CDLL(None).fork()",
+          "if pid == 0:",
+          "    print('from the copy')",
+          "    try:",
+          "        await tools.echo(1)",
+          "    except RuntimeError as error:",
+          "        os._exit(7)",
+          "    os._exit(1)",
+          "return [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), await tools.echo(2)]"
+        ].join("\n")
+        const outcome = await run(python, program)
+        expect([verdict(outcome), outcome.logs, outcome.stray, outcome.calls.length]).toEqual([
+          [7, 2],
+          [],
+          "from the copy",
+          1
+        ])
+      }
+    )
+
+    test.each([false, true])(
+      "what asyncio only may need is whole for who asks for it (loaded before: %s)",
+      async (warm) => {
+        const program = [
+          "import asyncio, subprocess, inspect, ssl, sys, threading",
+          "subprocess.run = 'replaced before anything was read'",
+          "found = []",
+          "threads = [threading.Thread(target=lambda: found.append(inspect.isfunction(len))) for _ in range(4)]",
+          "for each in threads: each.start()",
+          "for each in threads: each.join()",
+          "shell = await asyncio.create_subprocess_exec('/bin/echo', 'hi', stdout=subprocess.PIPE)",
+          "out, _ = await shell.communicate()",
+          "from asyncio.sslproto import SSLProtocol",
+          "kinds = [type(sys.modules[each]).__name__ for each in ('ssl', 'inspect', 'subprocess', 'asyncio.sslproto')]",
+          "return [subprocess.run, found, out.decode(), SSLProtocol.__name__, ssl.SSLContext.__name__, kinds, vars(ssl)['__doc__'][:10]]"
+        ].join("\n")
+        expect(verdict(await run(python, program, { warm }))).toEqual([
+          "replaced before anything was read",
+          [false, false, false, false],
+          "hi\n",
+          "SSLProtocol",
+          "SSLContext",
+          ["module", "module", "module", "module"],
+          "This modul"
+        ])
+      }
+    )
+
+    test("a program without asyncio, and one that joins it under way, in a guest that has loaded it", async () => {
+      const lean = await run(python, "import sys\nreturn [await tools.echo(1), 'async' + 'io' in sys.modules]", {
+        warm: true
+      })
+      const program = "await tools.echo(1)\nname = 'async' + 'io'\nreturn await __import__(name).gather(tools.echo(2))"
+      expect([verdict(lean), verdict(await run(python, program, { warm: true }))]).toEqual([[1, false], [2]])
+    })
+
+    test("frames that arrive byte by byte, to a guest that has loaded asyncio", async () => {
+      const drive = { byteByByte: true, warm: true }
       const outcome = await run(
         python,
         "import asyncio\nreturn await asyncio.gather(tools.echo('é'), tools.echo(2))",

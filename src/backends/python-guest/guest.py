@@ -22,10 +22,13 @@ import _io
 import _signal
 import _thread
 import _warnings
+import gc
+import marshal
 import posix
 import select
 from _collections import deque
-from _frozen_importlib import ModuleSpec
+from _frozen_importlib import ModuleSpec, _find_spec, _ModuleLockManager
+from _frozen_importlib_external import PathFinder
 from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner, scanstring
 from _thread import RLock, _count as thread_count, get_ident, start_new_thread
 from itertools import count, islice
@@ -1192,24 +1195,39 @@ def check_blocks(body, text):
                 stack.append((value, depth, inlined))
 
 
-def rehearse(text, names):
-    """Compiles a very long text in a forked child first: whether it can be done here, in bounded time.
+def compile_apart(text, names):
+    """Compiles a very long text in a forked child: what `compile_text` gives, or None where that has to be done here.
 
     Some lengths of legal text take CPython's compiler minutes. Nothing else could end it: it holds the interpreter.
     """
     try:
+        reading, writing = posix.pipe()
+    except OSError:
+        return None
+    try:
         child = posix.fork()
     except OSError:
+        posix.close(reading)
+        posix.close(writing)
         return None
     if child == 0:
         try:
             _signal.signal(_signal.SIGPROF, _signal.SIG_DFL)
             _signal.setitimer(_signal.ITIMER_PROF, 4)
-            compile_program(text, dict(names))
+            data = marshal.dumps(compile_text(text, names))
+            while data:
+                data = data[write(writing, data) :]
         except BaseException:
             pass
         _exit(0)
-    return posix.waitpid(child, 0)[1] == 0
+    posix.close(writing)
+    pieces = []
+    while piece := read(reading, MANY):
+        pieces.append(piece)
+    posix.close(reading)
+    if posix.waitpid(child, 0)[1] != 0:
+        raise RecursionError
+    return marshal.loads(b"".join(pieces)) if pieces else compile_text(text, names)
 
 
 LONG = 100_000  # characters
@@ -1443,8 +1461,8 @@ class Program:
     __slots__ = ("function", "way", "silent", "needs_loop", "text")
 
 
-def compile_program(text, names):
-    """The coroutine function of a program, whose names live in `names`. Raises SyntaxError and the like."""
+def compile_text(text, names):
+    """What `make_program` takes, of code and plain values. Raises SyntaxError and the like."""
     if text[:1] == "\ufeff":
         text = text[1:]
     start = text.lstrip()[:1]
@@ -1456,28 +1474,28 @@ def compile_program(text, names):
             raise
         text = inner
         tree = parse(text)
-    program = Program()
-    program.text = text
     body = tree.body
     check_blocks(body, text)
-    program.way, program.silent = meant(body, names)
+    way, silent = meant(body, names)
     lead = []
+    document = None
     first = body[0].value if body and type(body[0]) is _ast.Expr else None
     if type(first) is _ast.Constant and type(first.value) is str:
-        names["__doc__"] = first.value
+        document = first.value
         lead.append(body.pop(0))
+    future = False
     while body and type(body[0]) is _ast.ImportFrom and body[0].module == "__future__" and body[0].level == 0:
         lead.append(body.pop(0))
+        future = True
     where = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
-    if program.way is not None:
-        if program.way == "lambda":
+    if way is not None:
+        if way == "lambda":
             value = body[0].value
             body[:] = []
         else:
             value = _ast.Name(id="main", ctx=_ast.Load(), **where)
         body.append(_ast.Return(value=value, **where))
     found = statements_of(body, text)
-    program.needs_loop = found.needs_loop
     if not body:
         body.append(_ast.Pass(**where))
     shared = sorted(found.globals)
@@ -1489,6 +1507,7 @@ def compile_program(text, names):
         body.insert(0, _ast.Global(names=shared, **where))
     code, outer = compile_body(lead, body, ())
     taken = set(code.co_varnames) | set(code.co_cellvars)
+    stars = []
     if found.stars:
         # What * brings are globals; the program's own names must be too, or the order of the two would not count.
         inner = nonlocals_of(body)
@@ -1501,18 +1520,31 @@ def compile_program(text, names):
             taken = set(code.co_varnames) | set(code.co_cellvars)
         modules = [_ast.Module(body=[node], type_ignores=[]) for node in found.stars]
         stars = [compile(each, FILE, "exec", 0, True) for each in modules]
-        names[STAR] = lambda index: exec(stars[index], names)
     # A name that the program binds somewhere still means what was injected, or built in, until then.
     seeds = sorted(name for name in taken if name in names or name in vars(builtins))
     if seeds:
         code, outer = compile_body(lead, body, seeds)
-    if len(lead) > (1 if names["__doc__"] is not None else 0):
-        exec(outer, names)
-        names.pop(BODY, None)
     try:
         code = plain(code)
     except RecursionError:
         pass
+    return text, code, outer if future else None, seeds, stars, document, way, silent, found.needs_loop
+
+
+def make_program(compiled, names):
+    """The coroutine function of a program, whose names live in `names`."""
+    program = Program()
+    text, code, outer, seeds, stars, document, way, silent, needs_loop = compiled
+    program.text = text
+    program.way = way
+    program.silent = silent
+    program.needs_loop = needs_loop
+    names["__doc__"] = document
+    if stars:
+        names[STAR] = lambda index: exec(stars[index], names)
+    if outer is not None:
+        exec(outer, names)
+        names.pop(BODY, None)
     defaults = tuple(names[name] if name in names else getattr(builtins, name) for name in seeds)
     program.function = FUNCTION(code, names, "<module>", defaults)
     return program
@@ -1876,12 +1908,98 @@ def running_loop_or_none():
         return None
 
 
+class LazyModule(MODULE):
+    """A module that asyncio imports and most programs never use: loaded by the first who asks it for something."""
+
+    def __getattribute__(self, name):
+        # The machinery of imports asks for the first two; others are known beforehand.
+        if name != "__spec__" and name != "__class__":
+            title = vars_of(self)["__name__"]
+            if name not in LAZY.get(title, ()):
+                load_now(self, title)
+        return attribute_of(self, name)
+
+    def __setattr__(self, name, value):
+        load_now(self, vars_of(self)["__name__"])
+        MODULE.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        load_now(self, vars_of(self)["__name__"])
+        MODULE.__delattr__(self, name)
+
+
+LazyModule.__name__ = LazyModule.__qualname__ = "module"
+attribute_of = MODULE.__getattribute__
+loading = set()
+# Which modules, with those of their names that asyncio wants at once.
+LAZY = {"ssl": {}, "inspect": {}, "asyncio.sslproto": {}, "subprocess": {"PIPE": -1, "STDOUT": -2, "DEVNULL": -3}}
+
+
+def vars_of(module):
+    return attribute_of(module, "__dict__")
+
+
+def load_now(module, name):
+    # Another thread waits for the whole; the module itself, and what it imports, may look at the part that is there.
+    with _ModuleLockManager(name):
+        if name in loading or type(module) is not LazyModule:
+            return
+        loading.add(name)
+        try:
+            vars_of(module)["__loader__"].exec_module(module)
+            MODULE.__setattr__(module, "__class__", MODULE)
+        finally:
+            loading.discard(name)
+
+
+class LazyLoader:
+    """Gives a lazy module, and then leaves no trace."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self.loader
+        vars(module).update(LAZY[module.__name__])
+        module.__class__ = LazyModule
+
+
+class LazyFinder:
+    """Finds what asyncio only may need: it is half of the time and of the memory of its import."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name not in LAZY or name == "ssl" and _find_spec("_ssl", None) is None:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec
+
+
+def lazily(load, *args):
+    sys.meta_path.insert(0, LazyFinder)
+    try:
+        return load(*args)
+    finally:
+        sys.meta_path.remove(LazyFinder)
+
+
+def import_asyncio():
+    import asyncio
+
+    return asyncio
+
+
 def load_asyncio():
     """Imports asyncio and makes the loops that this process uses know when nothing is left to wait for."""
     global asyncio, Loop, Future, running_loop, enter_task, leave_task, current_task, set_running_loop, tasks_module
     if Loop is not None:
         return
-    import asyncio as package
+    package = lazily(import_asyncio)
     import asyncio.events
     import asyncio.tasks
     import functools
@@ -2220,7 +2338,7 @@ class Loading:
 
     def exec_module(self, module):
         self.spec.loader = module.__loader__ = self.loader
-        self.loader.exec_module(module)
+        lazily(self.loader.exec_module, module)
         join()
 
     def __getattr__(self, name):
@@ -2348,21 +2466,14 @@ def boot(warm=False):
 
 
 def first_frame(fd):
-    """Waits for `start`. Where it lets one wait, asyncio is loaded meanwhile."""
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
+    """Waits for `start`."""
     line = b""
     while not line:
-        if Loop is None and not channel.pieces and not poll.poll(IDLE):
-            load_asyncio()
         data = read(fd, channel.size)
         if not data:
             _exit(0)
         line = receive(data)
     return line.partition(b"\n")[0]
-
-
-IDLE = 40  # milliseconds
 
 
 def forked():
@@ -2415,20 +2526,22 @@ def serve(fd):
     _warnings.filters.insert(0, quiet)
     started = False
     try:
-        if len(text) > LONG:
-            possible = rehearse(text, names)
-            if possible is None:
+        # The tree of a program is no garbage; looking for some in it takes as long as the compiler.
+        gc.disable()
+        compiled = compile_apart(text, names) if len(text) > LONG else None
+        if compiled is None:
+            if len(text) > LONG:
                 # No second process here: the budgets of the run must watch over the compiler.
                 started = True
                 transmit('{"type":"started"}\n')
-            elif not possible:
-                raise RecursionError
-        program = compile_program(text, names)
+            compiled = compile_text(text, names)
+        program = make_program(compiled, names)
     except BaseException as error:
         reject(error)
         return
     finally:
         _warnings.filters.remove(quiet)
+        gc.enable()
     names["__loader__"] = Source(program.text)
     sys.modules["__main__"] = module
 

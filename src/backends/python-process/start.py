@@ -42,10 +42,7 @@ def start():
     boot()
     poll = select.poll()
     poll.register(3, select.POLLIN)
-    # A guest that waits for its program has the time to load what the program may need.
-    if not poll.poll(IDLE):
-        boot(warm=True)
-        poll.poll()
+    poll.poll()
     try:
         posix.chdir(folder)
     except OSError:
