@@ -806,13 +806,6 @@ native_print = print
 
 
 def print(*args, sep=" ", end="\n", file=None, flush=False):
-    """Prints the values to a stream, or to sys.stdout by default.
-
-    sep   string inserted between values, default a space.
-    end   string appended after the last value, default a newline.
-    file  a file-like object (stream); defaults to the current sys.stdout.
-    flush whether to forcibly flush the stream.
-    """
     if file is None:
         file = getattr(sys, "stdout", None)
     if type(file) is not TextOutput:
@@ -834,11 +827,12 @@ def print(*args, sep=" ", end="\n", file=None, flush=False):
 
 
 def exit(code=None):
-    """Ends the process with a code, as sys.exit does."""
     raise SystemExit(code)
 
 
 print.__module__ = exit.__module__ = "builtins"
+print.__doc__ = native_print.__doc__
+exit.__doc__ = "Ends the process with a code, as sys.exit does."
 
 
 # Calls
@@ -2528,7 +2522,7 @@ def serve(fd):
     except OSError:
         _exit(1)
     posix.register_at_fork(after_in_child=forked)
-    ballast.append(bytearray(1 << 18))
+    ballast.append(bytes(1 << 18))
     run = Run(start)
     text = start["program"]
 
