@@ -1551,6 +1551,11 @@ def make_program(compiled, names):
     return program
 
 
+def compile_program(text, names):
+    """A program that is not very long."""
+    return make_program(compile_text(text, names), names)
+
+
 def compile_body(lead, body, parameters):
     where = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
     args = [_ast.arg(arg=name, annotation=None, type_comment=None, **where) for name in parameters]
@@ -2550,13 +2555,14 @@ def serve(fd):
         # The tree of a program is no garbage; looking for some in it takes as long as the compiler.
         gc.disable()
         compiled = compile_apart(text, names) if len(text) > LONG else None
-        if compiled is None:
+        if compiled is not None:
+            program = make_program(compiled, names)
+        else:
             if len(text) > LONG:
                 # No second process here: the budgets of the run must watch over the compiler.
                 started = True
                 transmit('{"type":"started"}\n')
-            compiled = compile_text(text, names)
-        program = make_program(compiled, names)
+            program = compile_program(text, names)
     except BaseException as error:
         reject(error)
         return
