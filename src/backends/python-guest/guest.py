@@ -2579,8 +2579,6 @@ def serve(fd):
             load_asyncio()
         if not started:
             transmit('{"type":"started"}\n')
-        # What is there before the program is no garbage either.
-        gc.freeze()
         run.coroutine = coroutine = program.function() if program.way is None else called(program)
         result = run_in_loop(coroutine) if looped else drive(coroutine)
     except BaseException as error:
