@@ -187,7 +187,7 @@ def receive(data):
     """The whole lines that these bytes complete, in one. Only new bytes are searched."""
     c = channel
     # The kernel maps and unmaps a buffer of many bytes, which takes longer than all the rest of a call.
-    c.size = MANY if len(data) == c.size else FEW
+    c.size = MANY if len(data) >= FEW else FEW
     pieces = c.pieces
     at = data.rfind(b"\n")
     if at < 0:
@@ -657,7 +657,7 @@ def encode_argument(value, cap):
                 if not -EXACT <= item <= EXACT:
                     break
                 parts.append(f"{encode_basestring(key)}:{item}")
-            elif kind is str:
+            elif kind is str and len(item) < FEW:
                 parts.append(f"{encode_basestring(key)}:{encode_basestring(item)}")
             else:
                 break
