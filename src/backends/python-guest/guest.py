@@ -131,10 +131,12 @@ def transmit(text):
 def gather(outbox):
     """The next bytes to send: frames one by one, for others may put more aside, or be interrupted here."""
     text = outbox.popleft()
-    if outbox and len(text) < AT_ONCE:
+    if type(text) is bytes:
+        return text
+    if outbox and len(text) < FEW:
         texts = [text]
         size = len(text)
-        while outbox and size < AT_ONCE:
+        while outbox and size < AT_ONCE and type(outbox[0]) is str:
             text = outbox.popleft()
             size += len(text)
             texts.append(text)
@@ -1030,8 +1032,14 @@ def dispatch(r, call):
     r.opened += 1
     r.calls[number] = call
     line = f',"line":{call.line}' if call.line > 0 else ""
-    channel.outbox.append(f'{{"type":"call","id":{number},{call.function.head}{line},"args":{call.text}}}\n')
+    head = f'{{"type":"call","id":{number},{call.function.head}{line},"args":'
+    text = call.text
     call.text = None
+    if len(text) < FEW:
+        frame = f"{head}{text}}}\n"
+    else:
+        frame = b"".join((head.encode(), text.encode("utf-8", "backslashreplace"), b"}\n"))
+    channel.outbox.append(frame)
 
 
 def abandon(call):
