@@ -449,6 +449,21 @@ for (const { minor, python } of interpreters) {
       }
     )
 
+    test("a fork leaves the calls that its parent put aside to its parent", async () => {
+      const program = [
+        "import asyncio, os",
+        "async def apart():",
+        "    pid = os.fork()",
+        "    if pid == 0:",
+        "        asyncio.run(asyncio.sleep(0.01))",
+        "        os._exit(5)",
+        "    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])",
+        "return await asyncio.gather(*(tools.echo(i) for i in range(20)), apart())"
+      ].join("\n")
+      const outcome = await run(python, program)
+      expect([verdict(outcome), outcome.calls.length]).toEqual([[...Array.from({ length: 20 }, (_, i) => i), 5], 20])
+    })
+
     test.each([false, true])(
       "what asyncio only may need is whole for who asks for it (loaded before: %s)",
       async (warm) => {

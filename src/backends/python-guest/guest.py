@@ -20,7 +20,6 @@ import _ast
 import _codecs
 import _io
 import _signal
-import _thread
 import _warnings
 import gc
 import marshal
@@ -49,7 +48,6 @@ MOST_UNSENT = 1000
 MOST_DETAILS = 8000
 SHALLOW = 150  # nesting that the recursive encoder of CPython takes at any stack depth a program can have
 EXACT = 2**53
-INFINITY = float("inf")
 FUNCTION = type(lambda: None)
 CODE = type((lambda: None).__code__)
 VERSION = sys.version_info[:2]
@@ -133,22 +131,25 @@ def gather(outbox):
     text = outbox.popleft()
     if type(text) is bytes:
         return text
-    if outbox and len(text) < FEW:
-        texts = [text]
-        size = len(text)
-        while outbox and size < AT_ONCE and type(outbox[0]) is str:
-            text = outbox.popleft()
-            size += len(text)
-            texts.append(text)
-        text = "".join(texts)
-    return text.encode("utf-8", "backslashreplace")
+    texts = [text]
+    try:
+        if outbox and len(text) < FEW:
+            size = len(text)
+            while outbox and size < AT_ONCE and type(outbox[0]) is str:
+                texts.append(outbox.popleft())
+                size += len(texts[-1])
+            text = "".join(texts)
+        return text.encode("utf-8", "backslashreplace")
+    except BaseException:
+        # Of a signal handler, or for want of memory: all of them are still to be sent.
+        outbox.extendleft(reversed(texts))
+        raise
 
 
 def flush():
     """Sends the calls that were put aside."""
     if channel.outbox and not transmit(None):
         # A process that nobody told of its fork, such as one of ctypes.
-        channel.outbox.clear()
         forked()
         raise RuntimeError("a binding cannot be called from a forked process")
 
@@ -1995,6 +1996,7 @@ class LazyFinder:
 
 
 def lazily(load, *args):
+    """Loads asyncio without what it only may need."""
     sys.meta_path.insert(0, LazyFinder)
     try:
         return load(*args)
@@ -2519,6 +2521,7 @@ def forked():
     if channel.socket is not None:
         channel.socket.detach()
     channel.fd = -1
+    channel.outbox.clear()
     channel.lock = RLock()
     channel.writing = False
     if run is not None:
