@@ -20,8 +20,7 @@ text = sys.stdin.buffer.read().decode("utf-8", "surrogatepass")
 names = vars(guest["Main"]("__main__"))
 guest["source_lines"][:] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 try:
-    if len(text) > guest["LONG"] and guest["rehearse"](text, names) is False:
-        raise RecursionError
-    guest["compile_program"](text, names)
+    if len(text) <= guest["LONG"] or guest["compile_apart"](text, names) is None:
+        guest["compile_program"](text, names)
 except BaseException as error:
     guest["reject"](error)
