@@ -18,6 +18,14 @@ let runtime: Runtime
 const make = async (options: Partial<Sandbox.Options> = {}): Promise<void> => {
   runtime = await PromiseAdapter.make(Sandbox.layer({ language: "python", standbyMs: 60_000, ...options }))
 }
+/** Makes a runtime, and runs programs until the guest that waits for the next one is a fork. */
+const makeWithZygote = async (options: Partial<Sandbox.Options> = {}): Promise<void> => {
+  await make(options)
+  await until(async () => {
+    assert.strictEqual(await valueOf("return 7"), 7)
+    return inside(2).length >= 2
+  })
+}
 afterEach(async () => {
   if (isAbsent) return
   await runtime.dispose()
@@ -42,9 +50,9 @@ const zygotes = (): ReadonlyArray<number> =>
 
 const descriptors = (): number => readdirSync("/proc/self/fd").length
 
-const until = async (holds: () => boolean): Promise<void> => {
+const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
   const end = performance.now() + 15_000
-  while (!holds()) {
+  while (!(await holds())) {
     if (performance.now() > end) throw new Error("it did not come")
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
@@ -70,11 +78,12 @@ const together = (first: string, second: string) => {
 
 describe.skipIf(isAbsent)("guests of one zygote", { timeout: 60_000 }, () => {
   it("share its hash seed, which a fresh interpreter does not, and never more than some dozens of runs", async () => {
-    await make()
+    await makeWithZygote()
     const seeds: Array<unknown> = []
     for (let run = 0; run < 60; run++) seeds.push(await valueOf("return hash('seed') % (1 << 50)"))
-    assert.strictEqual(seeds[0], seeds[1])
+    // At most 24 forks of each zygote, and more than one run of one seed.
     assert.isAtLeast(new Set(seeds).size, 3)
+    assert.isBelow(new Set(seeds).size, 60)
     await runtime.dispose()
     await make({ zygote: false })
     assert.notStrictEqual(
@@ -84,14 +93,14 @@ describe.skipIf(isAbsent)("guests of one zygote", { timeout: 60_000 }, () => {
   })
 
   it("draw random numbers of their own", async () => {
-    await make()
+    await makeWithZygote()
     const draw = "import random, uuid, secrets, os\nreturn [random.random(), str(uuid.uuid4()), secrets.token_hex(8)]"
     const [first, second] = [await valueOf(draw), await valueOf(draw)]
     assert.strictEqual(new Set([first, second].flat()).size, 6)
   })
 
   it("see nothing of a sibling: no process, no file, no descriptor, no variable", async () => {
-    await make()
+    await makeWithZygote()
     const secret = `
 import builtins, os, sys, threading
 builtins.secret = sys.secret = os.secret = "secret"
@@ -132,7 +141,7 @@ return [found, os.getpid(), os.getppid(), descriptors, os.listdir("/tmp"), seen,
   })
 
   it("send no signal to a sibling, to the zygote or to what leads their own namespace", async () => {
-    await make()
+    await makeWithZygote()
     const wait = "await tools.meet()\nawait tools.meet()\nreturn 1"
     const signal = `
 import os, signal
@@ -153,7 +162,7 @@ return 2`
   })
 
   it("cannot count a sibling's starts: its process numbers begin where they always do", async () => {
-    await make()
+    await makeWithZygote()
     const count = `
 import os
 pid = os.fork()
@@ -173,7 +182,7 @@ return [os.getpid(), pid]`
   })
 
   it("use up nothing of a sibling's: memory, processes and files are counted apart", async () => {
-    await make({ maxMemoryMb: 64, maxProcesses: 40, writableMb: 8 })
+    await makeWithZygote({ maxMemoryMb: 64, maxProcesses: 40, writableMb: 8 })
     const bombs = [
       "kept = []\nwhile True:\n    kept.append(b'x' * (1 << 20))",
       `
@@ -217,14 +226,17 @@ return len(bytearray(32 << 20))`
   })
 
   it("have no right that their zygote has, and namespaces and a group of their own", async () => {
-    await make()
+    await makeWithZygote()
     let seen: ReadonlyArray<number> = []
     const look = async () => {
+      // The next standby may be on its way to what every guest is.
+      const isConfined = (pid: number) => read(`/proc/${pid}/status`).includes("Seccomp_filters:\t2")
+      await until(() => inside(2).every(isConfined))
       seen = inside(2)
       for (const pid of seen) {
         const status = read(`/proc/${pid}/status`)
         assert.match(status, /^CapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+$/mu)
-        assert.match(status, /^NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t[23]$/mu)
+        assert.match(status, /^NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t2$/mu)
         assert.notMatch(status, /^Uid:.*\t0\b/mu)
         assert.include(read(`/proc/${pid}/cgroup`), `effect-code-runtime-sandbox-${process.pid}-`)
         for (const space of ["pid", "mnt", "ipc", "uts"]) {
@@ -244,8 +256,7 @@ return len(bytearray(32 << 20))`
 
 describe.skipIf(isAbsent)("a zygote", { timeout: 120_000 }, () => {
   it("that is killed ends its runs, and the next run works", async () => {
-    await make()
-    await valueOf("return 1")
+    await makeWithZygote()
     const begun = Promise.withResolvers<null>()
     const functions = {
       begin: async () => {
@@ -268,10 +279,15 @@ describe.skipIf(isAbsent)("a zygote", { timeout: 120_000 }, () => {
   })
 
   it("that nobody needs is ended, and started again by the next run", async () => {
-    await make({ standbyMs: 50 })
-    await valueOf("return 1")
+    await makeWithZygote({ standbyMs: 1000 })
     await until(() => inside().length === 0)
     assert.strictEqual(await valueOf("return 7"), 7)
+  })
+
+  it("is not started for guests that are seldom needed", async () => {
+    await make({ standbyMs: 0 })
+    for (let run = 0; run < 6; run++) await valueOf("return 1")
+    assert.deepStrictEqual(zygotes(), [])
   })
 
   it("is not kept where no guest is to be kept ready", async () => {
@@ -287,13 +303,13 @@ describe.skipIf(isAbsent)("a zygote", { timeout: 120_000 }, () => {
     chmodSync(engine, 0o755)
     chmodSync(folder, 0o755)
     await make({ engine })
-    for (let run = 0; run < 3; run++) assert.strictEqual(await valueOf("return 7"), 7)
+    for (let run = 0; run < 6; run++) assert.strictEqual(await valueOf("return 7"), 7)
     assert.deepStrictEqual(zygotes(), [])
     rmSync(folder, { recursive: true })
   })
 
   it("ends what a guest of it leaves behind with that guest", async () => {
-    await make()
+    await makeWithZygote()
     const leave = `
 import os, subprocess
 subprocess.Popen(["sleep", "60"], start_new_session=True)
@@ -314,7 +330,7 @@ if os.fork() == 0:
   })
 
   it("tells how its guest ended: by which code, by which signal", async () => {
-    await make()
+    await makeWithZygote()
     const ends = [
       ["os._exit(3)", /code 3/u],
       ["os.kill(os.getpid(), 9)", /SIGKILL/u],
@@ -329,8 +345,7 @@ if os.fork() == 0:
   })
 
   it("serves a thousand runs, some at once, with nothing left of them", { timeout: 400_000 }, async () => {
-    await make({ maxConcurrentRuns: 4 })
-    await valueOf("return 1")
+    await makeWithZygote({ maxConcurrentRuns: 4 })
     const programs = [
       "return 1",
       "open('f', 'w').write('x')\nreturn 1",
@@ -350,8 +365,7 @@ if os.fork() == 0:
     )
     assert.deepStrictEqual(groups, [])
     const after = descriptors()
-    await make()
-    await valueOf("return 1")
+    await makeWithZygote()
     await runtime.dispose()
     assert.isAtMost(descriptors(), after)
   })

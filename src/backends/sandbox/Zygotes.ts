@@ -1,7 +1,6 @@
 /**
- * The zygotes of one runtime: one that forks, the next one before it is spent, and none while nobody needs it.
+ * The zygotes of one runtime: one while guests are needed often, and the next one before it is spent.
  */
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
@@ -12,13 +11,21 @@ import { failure, start, type Zygote, type ZygoteRecipe } from "./Zygote.ts"
 /** The longest wait that a timer takes, in milliseconds; longer ones are for ever. */
 const longestTimer = 2_147_483_647
 
-/** Forks guests of zygotes that are ended with the scope, and of one that nobody has asked for `idleMs`. */
+/** So many guests within the time that an idle zygote is kept make it worth its boot. */
+const worthwhile = 3
+
+/**
+ * Forks guests of zygotes, which are ended with the scope, or when nobody has asked for a guest for `idleMs`. Fails at once
+ * where none is ready: then a fresh guest is there sooner than a zygote and its fork would be.
+ */
 export const make = Effect.fnUntraced(function* (recipe: ZygoteRecipe, idleMs: number) {
   const scope: Scope.Scope = yield* Effect.scope
   const runFork = Effect.runForkWith(yield* Effect.context())
   /** Zygotes that live, oldest first, each with the timer that looks at it again. */
   const living = new Map<Zygote, NodeJS.Timeout | undefined>()
-  let next: Deferred.Deferred<Zygote, LaunchFailure> | undefined
+  /** When the last guests were asked for. */
+  let asked: ReadonlyArray<number> = []
+  let booting = false
   let broken = false
   let closed = false
 
@@ -42,41 +49,44 @@ export const make = Effect.fnUntraced(function* (recipe: ZygoteRecipe, idleMs: n
     }
   }
 
-  const boot: Effect.Effect<Deferred.Deferred<Zygote, LaunchFailure>> = Effect.suspend(() => {
-    if (next !== undefined) return Effect.succeed(next)
-    const booted = Deferred.makeUnsafe<Zygote, LaunchFailure>()
-    next = booted
+  /** Starts the next zygote, if it is not starting already; nobody waits for it. */
+  const boot: Effect.Effect<void> = Effect.suspend(() => {
+    if (booting || broken) return Effect.void
+    booting = true
     // A start that takes time is waited for: interrupted, it would leave processes that nobody ends.
     const starting = Effect.exit(start(recipe)).pipe(
       Effect.flatMap((exit) => {
-        next = undefined
+        booting = false
+        // One that does not start is not tried again.
         broken = Exit.isFailure(exit)
-        if (Exit.isFailure(exit)) return Deferred.done(booted, exit)
+        if (Exit.isFailure(exit)) return Effect.void
         const zygote = exit.value
-        if (closed) return Effect.andThen(zygote.end, Deferred.fail(booted, failure("its runtime ended")))
+        if (closed) return zygote.end
         living.set(zygote, undefined)
         zygote.onIdle = () => review(zygote)
         review(zygote)
-        return Deferred.succeed(booted, zygote)
+        return Effect.void
       })
     )
-    return Effect.as(Effect.forkIn(Effect.uninterruptible(starting), scope), booted)
+    return Effect.forkIn(Effect.uninterruptible(starting), scope)
   })
+
+  /** Whether guests are needed so often that the next will be, too, before a zygote would be given up. */
+  const isWorthwhile = (): boolean => {
+    const now = performance.now()
+    asked = [...asked, now].slice(-worthwhile)
+    return asked.length === worthwhile && now - (asked[0] ?? now) <= idleMs
+  }
 
   const forkOf = (zygote: Zygote): Effect.Effect<SandboxGuest, LaunchFailure> =>
     Effect.tapError(zygote.fork, () => Effect.sync(() => (broken ||= !zygote.isDead)))
 
   const fork: Effect.Effect<SandboxGuest, LaunchFailure> = Effect.suspend(() => {
-    // One that does not work here is not tried again.
-    if (broken) return Effect.fail(failure("zygotes do not work here"))
+    const isNeeded = isWorthwhile()
     const [oldest, another] = usable()
-    if (oldest !== undefined) {
-      const isLast = oldest.isNearlySpent && another === undefined
-      return isLast ? Effect.andThen(boot, forkOf(oldest)) : forkOf(oldest)
-    }
-    return Effect.flatMap(boot, (booted) =>
-      Effect.flatMap(Deferred.await(booted), ({ isDead }) => (isDead ? Effect.fail(failure("its zygote ended")) : fork))
-    )
+    const forked = oldest === undefined ? Effect.fail(failure("no zygote is ready")) : forkOf(oldest)
+    const isLast = another === undefined && oldest?.isNearlySpent !== false
+    return isNeeded && isLast ? Effect.andThen(boot, forked) : forked
   })
 
   yield* Effect.addFinalizer(() =>
