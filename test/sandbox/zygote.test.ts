@@ -48,6 +48,7 @@ const inside = (depth?: number): ReadonlyArray<number> =>
 const zygotes = (): ReadonlyArray<number> =>
   inside(1).filter((pid) => /^\/usr\/bin\/python[^\0]*\0.*zygote\.py\0/u.test(read(`/proc/${pid}/cmdline`)))
 
+const isConfined = (pid: number): boolean => read(`/proc/${pid}/status`).includes("Seccomp_filters:\t2")
 const descriptors = (): number => readdirSync("/proc/self/fd").length
 
 const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
@@ -230,7 +231,6 @@ return len(bytearray(32 << 20))`
     let seen: ReadonlyArray<number> = []
     const look = async () => {
       // The next standby may be on its way to what every guest is.
-      const isConfined = (pid: number) => read(`/proc/${pid}/status`).includes("Seccomp_filters:\t2")
       await until(() => inside(2).every(isConfined))
       seen = inside(2)
       for (const pid of seen) {
