@@ -64,14 +64,53 @@ export interface PromiseCodeRuntime {
 /** A host function rejected: what its rejection says. */
 class CallRejected extends Schema.TaggedError<CallRejected>()("CallRejected", { message: Schema.String }) {}
 
+/** What a host function is given beside its argument. The signal is made when it is asked for: it costs as much as a call. */
+const makeContext = () => {
+  let controller: AbortController | undefined
+  let ended = false
+  return {
+    context: {
+      get signal(): AbortSignal {
+        controller ??= new AbortController()
+        if (ended) controller.abort()
+        return controller.signal
+      }
+    },
+    abort: (): void => {
+      ended = true
+      controller?.abort()
+    }
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<Json> =>
+  ((typeof value === "object" && value !== null) || typeof value === "function") &&
+  "then" in value &&
+  typeof value.then === "function"
+
+const rejected = (error: unknown): CallRejected => new CallRejected({ message: messageOf(error, "the call failed") })
+
 /** A binding of an Effect app from one of Promises; the signal aborts when the call is interrupted. */
 const fromPromise =
   (binding: PromiseBindingFunction): BindingFunction =>
-  (args) =>
-    Effect.tryPromise({
-      try: async (signal) => binding(args, { signal }),
-      catch: (error) => new CallRejected({ message: messageOf(error, "the call failed") })
+  (args) => {
+    const { abort, context } = makeContext()
+    let answer: Json | PromiseLike<Json>
+    try {
+      answer = binding(args, context)
+      if (!isThenable(answer)) return Effect.succeed(answer)
+    } catch (error) {
+      return Effect.fail(rejected(error))
+    }
+    const promised = answer
+    return Effect.callback<Json, CallRejected>((resume) => {
+      Promise.resolve(promised).then(
+        (value) => resume(Effect.succeed(value)),
+        (error: unknown) => resume(Effect.fail(rejected(error)))
+      )
+      return Effect.sync(abort)
     })
+  }
 
 /** @internal The namespace of an Effect app from one of Promises. */
 export const namespaceOf = (namespace: PromiseBindingNamespace): BindingNamespace => {

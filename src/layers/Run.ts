@@ -14,6 +14,7 @@ import type { LogChannel, RunEvent } from "../domain/RunEvent.ts"
 import type { Guest, GuestExit, GuestListener } from "../services/GuestLauncher.ts"
 import type { CompiledProgram } from "../services/ProgramCompiler.ts"
 import { type Ending, messageOf } from "./Outcome.ts"
+import type { CallSpan } from "./Telemetry.ts"
 
 /** Who is told of a run's events. */
 export interface Observer {
@@ -22,11 +23,12 @@ export interface Observer {
   readonly tellCall: (event: RunEvent) => Effect.Effect<void>
 }
 
-/** Traces the effect of a call. */
-type CallSpan = <A, E, R>(call: Effect.Effect<A, E, R>, global: string, name: string) => Effect.Effect<A, E, R>
+/** Starts an effect in a fiber of its own, which ends with the run, and tells its exit, at once where it has one at once. */
+type Fork<R> = <A, E>(effect: Effect.Effect<A, E, R>, onExit: (exit: Exit.Exit<A, E>) => void) => void
 
 interface OpenCall {
   readonly frame: CallFrame
+  /** When it came; 0 where nobody is told how long it took. */
   readonly arrivedAt: number
   /** Characters of the frame's line, which bound the bytes of its argument. */
   readonly length: number
@@ -62,8 +64,8 @@ export class Run<R> implements GuestListener {
   readonly #request: CodeRunRequest<R>
   readonly #limits: Limits
   readonly #observer: Observer | undefined
-  readonly #span: CallSpan
-  readonly #fork: (call: Effect.Effect<void, never, R>) => void
+  readonly #span: CallSpan | undefined
+  readonly #fork: Fork<R>
   readonly #lines: LineSplitter
   readonly #decoders: { readonly [channel in LogChannel]: TextDecoder } = {
     stdout: new TextDecoder(),
@@ -93,8 +95,8 @@ export class Run<R> implements GuestListener {
     readonly request: CodeRunRequest<R>
     readonly limits: Limits
     readonly observer: Observer | undefined
-    readonly span: CallSpan
-    readonly fork: (call: Effect.Effect<void, never, R>) => void
+    readonly span: CallSpan | undefined
+    readonly fork: Fork<R>
   }) {
     this.#request = options.request
     this.#limits = options.limits
@@ -233,7 +235,7 @@ export class Run<R> implements GuestListener {
   #onFrame(frame: Exclude<GuestFrame, { readonly type: "log" }>, length: number): void {
     switch (frame.type) {
       case "call":
-        return this.#onCall({ frame, arrivedAt: milliseconds(), length })
+        return this.#onCall({ frame, arrivedAt: this.#observer === undefined ? 0 : milliseconds(), length })
       case "started":
         if (this.#startedAt !== undefined) return
         this.#startedAt = milliseconds()
@@ -296,43 +298,53 @@ export class Run<R> implements GuestListener {
       )
     }
     this.#active++
-    this.#fork(this.#perform(frame, found))
+    const call = this.#perform(frame, found)
+    // What has its exit already needs no fiber: the call of an ordinary function costs little more than itself.
+    if (hasExit(call)) this.#finish(frame, call)
+    else this.#fork(call, (exit) => this.#finish(frame, exit))
   }
 
   #find(global: string, name: string): BindingFunction<R> | undefined {
-    const namespace = this.#request.bindings?.find((each) => each.global === global)
-    return namespace !== undefined && Object.hasOwn(namespace.functions, name) ? namespace.functions[name] : undefined
+    for (const namespace of this.#request.bindings ?? []) {
+      if (namespace.global === global) {
+        return Object.hasOwn(namespace.functions, name) ? namespace.functions[name] : undefined
+      }
+    }
+    return undefined
   }
 
-  /** The effect of one call: it tells, runs the host function, and answers whatever comes of it. */
-  #perform(frame: CallFrame, binding: BindingFunction<R>): Effect.Effect<void, never, R> {
+  /** The effect of one call: it tells of it where somebody listens, and runs the host function. */
+  #perform(frame: CallFrame, binding: BindingFunction<R>): Effect.Effect<Json, unknown, R> {
     const { args, global, id, name } = frame
-    const call = Effect.suspend(() => {
-      // A caller without types may bind a plain function; running what is no Effect would end this fiber unheard.
-      const made: Effect.Effect<Json, unknown, R> = binding(args)
-      return Effect.isEffect(made) ? made : Effect.die(notAnEffect(global, name))
-    })
+    if (this.#observer === undefined && this.#span === undefined) return invoke(frame, binding)
+    const call = Effect.suspend(() => invoke(frame, binding))
     const told =
       this.#observer === undefined
         ? call
         : Effect.andThen(this.#observer.tellCall({ _tag: "CallStarted", id, global, name, args }), call)
-    return this.#span(Effect.exit(told), global, name).pipe(
-      Effect.flatMap((exit) => {
-        this.#active--
-        if (Exit.isSuccess(exit)) {
-          this.#reply(frame, exit.value)
-        } else if (!Cause.hasInterruptsOnly(exit.cause) || this.#ending === undefined) {
-          const failure = failureOf(exit.cause)
-          this.#answer(id, false, encodeError(id, cutText(failure.message, this.#limits.maxBindingBytes)))
-          if (failure.defect) {
-            this.#next()
-            return Effect.logError(`The binding ${global}.${name} died`, exit.cause)
-          }
-        }
-        this.#next()
-        return Effect.void
-      })
-    )
+    return this.#span === undefined ? told : Effect.flatten(this.#span(Effect.exit(told), global, name))
+  }
+
+  /** Answers a call with whatever came of it. Never throws. */
+  #finish(frame: CallFrame, exit: Exit.Exit<Json, unknown>): void {
+    this.#active--
+    if (Exit.isSuccess(exit)) {
+      try {
+        this.#reply(frame, exit.value)
+      } catch (error) {
+        // The trap of a proxy threw, or the text is longer than any string may be.
+        this.#refuse(frame, Cause.die(error))
+      }
+    } else if (!Cause.hasInterruptsOnly(exit.cause) || this.#ending === undefined) {
+      this.#refuse(frame, exit.cause)
+    }
+    this.#next()
+  }
+
+  #refuse({ global, id, name }: CallFrame, cause: Cause.Cause<unknown>): void {
+    const failure = failureOf(cause)
+    this.#answer(id, false, encodeError(id, cutText(failure.message, this.#limits.maxBindingBytes)))
+    if (failure.defect) this.#fork(Effect.logError(`The binding ${global}.${name} died`, cause), () => {})
   }
 
   #next(): void {
@@ -382,6 +394,19 @@ export class Run<R> implements GuestListener {
 
 /** `inspect` has proven it; this only tells the compiler. */
 const isInspected = (value: unknown): value is Json => value !== undefined
+
+const hasExit = <R>(call: Effect.Effect<Json, unknown, R>): call is Exit.Exit<Json, unknown> => Exit.isExit(call)
+
+/** What a host function gives, in whatever way. Never throws. */
+const invoke = <R>({ args, global, name }: CallFrame, binding: BindingFunction<R>): Effect.Effect<Json, unknown, R> => {
+  try {
+    // A caller without types may bind a plain function; running what is no Effect would end a fiber unheard.
+    const made: Effect.Effect<Json, unknown, R> = binding(args)
+    return Effect.isEffect(made) ? made : Effect.die(notAnEffect(global, name))
+  } catch (error) {
+    return Effect.die(error)
+  }
+}
 
 const notAnEffect = (global: string, name: string) =>
   new TypeError(`the binding ${global}.${name} returned no Effect; functions of Promises are for PromiseAdapter`)

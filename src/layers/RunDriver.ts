@@ -11,7 +11,6 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
@@ -124,15 +123,24 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
             const misuse = checkRequest(request)
             if (misuse !== undefined) return yield* misuse
 
-            const callScope = Scope.makeUnsafe()
             const guestScope = Scope.makeUnsafe()
-            const fork = yield* Scope.provide(FiberSet.makeRuntime<R, void>(), callScope)
+            const runFork = Effect.runForkWith(yield* Effect.context<R>())
+            const calls = new Set<Fiber.Fiber<unknown, unknown>>()
             const run = new Run<R>({
               request,
               limits,
               observer,
               span: yield* Telemetry.callSpan,
-              fork: (call) => void fork(call)
+              fork: (call, onExit) => {
+                const fiber = runFork(call)
+                const exit = fiber.pollUnsafe()
+                if (exit !== undefined) return onExit(exit)
+                calls.add(fiber)
+                fiber.addObserver((late) => {
+                  calls.delete(fiber)
+                  onExit(late)
+                })
+              }
             })
             const gone = Deferred.makeUnsafe<void>()
             inFlight.set(run, gone)
@@ -156,9 +164,7 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
             if (Exit.isFailure(exit)) run.settle({ _tag: "Abort", message: "the run was interrupted" })
 
             yield* Fiber.interrupt(preparation)
-            yield* Effect.all([Scope.close(guestScope, Exit.void), Scope.close(callScope, Exit.void)], {
-              concurrency: 2
-            })
+            yield* Effect.all([Scope.close(guestScope, Exit.void), Fiber.interruptAll(calls)], { concurrency: 2 })
             signal?.removeEventListener("abort", onAbort)
             inFlight.delete(run)
             Deferred.doneUnsafe(gone, Exit.void)

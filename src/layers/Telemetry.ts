@@ -53,15 +53,16 @@ export const runEnded = (
 const answered = Metric.withAttributes(calls, { ok: "true" })
 const refused = Metric.withAttributes(calls, { ok: "false" })
 
+/** Traces the effect of a call. */
+export type CallSpan = <A, E, R>(call: Effect.Effect<A, E, R>, global: string, name: string) => Effect.Effect<A, E, R>
+
 /**
- * The span of one call, where the app traces: Effect's own tracer keeps spans for nobody, and opening one costs as much
- * as a third of a call.
+ * The span of one call; undefined where the app does not trace: Effect's own tracer keeps spans for nobody, and opening
+ * one costs as much as a third of a call.
  */
-export const callSpan = Effect.map(
-  Effect.context<never>(),
-  (context) =>
-    <A, E, R>(call: Effect.Effect<A, E, R>, global: string, name: string): Effect.Effect<A, E, R> =>
-      context.mapUnsafe.has(Tracer.Tracer.key)
-        ? call.pipe(Effect.withSpan("CodeRuntime.call", { attributes: { global, name } }, { captureStackTrace: false }))
-        : call
+export const callSpan: Effect.Effect<CallSpan | undefined> = Effect.map(Effect.context<never>(), (context) =>
+  context.mapUnsafe.has(Tracer.Tracer.key)
+    ? (call, global, name) =>
+        call.pipe(Effect.withSpan("CodeRuntime.call", { attributes: { global, name } }, { captureStackTrace: false }))
+    : undefined
 )
