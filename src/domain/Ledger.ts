@@ -9,16 +9,22 @@ export const textBytes = (text: string): number => utf8Bytes(stringify(text))
 const highSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const lowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
+/** A text is cut in blocks of so many characters, and in smaller ones near the cap. */
+const blocks = [4096, 64, 1]
+
 /** The longest beginning of a text whose JSON has at most `cap` bytes; a pair of surrogates is never split. */
 export const cutText = (text: string, cap: number): string => {
   let bytes = 2
   let at = 0
-  while (at < text.length) {
-    const unit = text.charCodeAt(at)
-    const pair = highSurrogate(unit) && lowSurrogate(text.charCodeAt(at + 1))
-    bytes += pair ? 4 : textBytes(text.charAt(at)) - 2
-    if (bytes > cap) break
-    at += pair ? 2 : 1
+  for (const block of blocks) {
+    while (at < text.length) {
+      let end = Math.min(at + block, text.length)
+      if (highSurrogate(text.charCodeAt(end - 1)) && lowSurrogate(text.charCodeAt(end))) end += block === 1 ? 1 : -1
+      const cost = textBytes(text.slice(at, end)) - 2
+      if (bytes + cost > cap) break
+      bytes += cost
+      at = end
+    }
   }
   return text.slice(0, at)
 }
@@ -30,16 +36,31 @@ export interface Account {
   readonly outputBytes: number
 }
 
-/** The logs of one run, counted as they come. */
+/** Bytes of a text's JSON at most, with a comma: no character takes more than `\u0001`. */
+const mostBytes = (text: string): number => 6 * text.length + 3
+
+/** Entries are counted together once they may have so many bytes: one by one costs more than all the rest of an entry. */
+const countedAtOnce = 200_000
+
+/** The logs of one run, counted exactly wherever that decides something. */
 export class Ledger {
   readonly maxOutputBytes: number
   readonly logs: Array<string> = []
-  /** UTF-8 bytes of the JSON of `logs`. */
-  bytes = 2
+  /** UTF-8 bytes of the JSON of the first `#counted` of `logs`. */
+  #bytes = 2
+  #counted = 0
+  /** What the others have at most. */
+  #uncounted = 0
   #cut: string | undefined
 
   constructor(maxOutputBytes: number) {
     this.maxOutputBytes = maxOutputBytes
+  }
+
+  /** UTF-8 bytes of the JSON of `logs`. */
+  get bytes(): number {
+    this.#count()
+    return this.#bytes
   }
 
   /** Whether an entry was refused because the logs alone had exceeded the cap. */
@@ -50,15 +71,28 @@ export class Ledger {
   /** Takes one entry; false once the logs alone exceed the cap, from then on nothing more is taken. */
   log(text: string): boolean {
     if (this.#cut !== undefined) return false
-    const cost = this.logs.length === 0 ? 0 : 1
-    const bytes = this.bytes + cost + (text.length > this.maxOutputBytes ? text.length : textBytes(text))
-    if (bytes > this.maxOutputBytes) {
-      this.#cut = text
-      return false
+    const most = mostBytes(text)
+    if (this.#bytes + this.#uncounted + most > this.maxOutputBytes) {
+      const comma = this.logs.length === 0 ? 0 : 1
+      // What is longer than the cap is not written to be counted.
+      const cost = text.length > this.maxOutputBytes ? text.length : textBytes(text)
+      if (this.bytes + comma + cost > this.maxOutputBytes) {
+        this.#cut = text
+        return false
+      }
     }
-    this.bytes = bytes
     this.logs.push(text)
+    this.#uncounted += most
+    if (this.#uncounted > countedAtOnce) this.#count()
     return true
+  }
+
+  #count(): void {
+    if (this.#counted === this.logs.length) return
+    const comma = this.#counted === 0 ? 0 : 1
+    this.#bytes += comma + utf8Bytes(stringify(this.logs.slice(this.#counted))) - 2
+    this.#counted = this.logs.length
+    this.#uncounted = 0
   }
 
   /** Whether so many bytes of value or message fit beside all the logs. */
@@ -70,25 +104,22 @@ export class Ledger {
   settle(message: string): Account {
     const told = cutText(message, this.maxOutputBytes - 2)
     const room = this.maxOutputBytes - textBytes(told)
-    const logs: Array<string> = []
-    let bytes = 2
-    const entries = this.#cut === undefined ? this.logs : [...this.logs, this.#cut]
-    for (const entry of entries) {
-      const comma = logs.length === 0 ? 0 : 1
-      const left = room - bytes - comma
-      // A long entry is cut without being written whole: its JSON has at least its length and two quotes.
-      const cost = entry.length + 2 > left ? left + 1 : textBytes(entry)
-      if (cost <= left) {
-        logs.push(entry)
-        bytes += comma + cost
-        continue
-      }
-      const part = cutText(entry, left)
+    let bytes = this.bytes
+    let count = this.logs.length
+    // From the end: a message takes the room of few entries.
+    while (bytes > room && count > 0) {
+      count--
+      bytes -= textBytes(this.logs[count] ?? "") + (count === 0 ? 0 : 1)
+    }
+    const logs = this.logs.slice(0, count)
+    const next = count < this.logs.length ? this.logs[count] : this.#cut
+    if (next !== undefined) {
+      const comma = count === 0 ? 0 : 1
+      const part = cutText(next, room - bytes - comma)
       if (part !== "") {
         logs.push(part)
         bytes += comma + textBytes(part)
       }
-      break
     }
     return { logs, message: told, outputBytes: bytes + textBytes(told) }
   }

@@ -26,8 +26,8 @@ export interface Offence {
 /** The answer of {@link inspect}: lossless, longer than the cap, or an offence. */
 export type Inspection = "lossless" | "oversize" | Offence
 
-const { ownKeys, getOwnPropertyDescriptor, getPrototypeOf, has, apply } = Reflect
-const { setPrototypeOf, is, freeze, getOwnPropertyNames, getOwnPropertySymbols } = Object
+const { ownKeys, get, getOwnPropertyDescriptor, getPrototypeOf, has, apply } = Reflect
+const { setPrototypeOf, is, freeze, keys: enumerableNames, getOwnPropertyNames, getOwnPropertySymbols } = Object
 const { isArray } = Array
 const { isFinite } = Number
 const stringifyNative = JSON.stringify
@@ -43,6 +43,14 @@ const slice = String.prototype.slice
 const isIdentifier = RegExp.prototype.test
 const identifier = /^[A-Za-z_$][A-Za-z0-9_$]*$/u
 const byteLengthNative: (text: string) => number = Buffer.byteLength
+const { call } = Function.prototype
+/** The getter of a property, found without calling it and without a descriptor for each property of each object. */
+const getterOf: (container: object, key: string | number) => unknown = call.bind(
+  getOwnPropertyDescriptor(objectPrototype, "__lookupGetter__")?.value
+)
+const isEnumerable: (container: object, key: string | number) => boolean = call.bind(
+  objectPrototype.propertyIsEnumerable
+)
 
 /** A list that no setter on `Array.prototype` can reach. */
 const bareList = <A>(): Array<A> => setPrototypeOf([], null)
@@ -258,29 +266,30 @@ const measure = (value: unknown, depth: number, cap: number): number => {
   let units = 1
   if (isArray(value)) {
     const { length } = value
-    if (prototype !== arrayPrototype || ownKeys(value).length !== length + 1) return unknownSize
+    if (prototype !== arrayPrototype || !hasKeysOfDenseArray(value)) return unknownSize
     // As many keys as a dense array has, and an index each that is found: so they are the indices and the length.
     for (let i = 0; i < length && units <= cap; i++) {
-      const own = getOwnPropertyDescriptor(value, i)
-      units += isPlainProperty(own) ? measure(own.value, depth - 1, cap - units) : unknownSize
+      if (!isEnumerable(value, i) || getterOf(value, i) !== undefined) return unknownSize
+      units += measure(value[i], depth - 1, cap - units)
     }
     return units
   }
   if (prototype !== objectPrototype && prototype !== null) return unknownSize
   // Two lists that V8 has at hand; that of all keys is made anew each time.
-  const names = getOwnPropertyNames(value)
-  if (getOwnPropertySymbols(value).length > 0) return unknownSize
+  const names = enumerableNames(value)
+  if (getOwnPropertyNames(value).length !== names.length || getOwnPropertySymbols(value).length > 0) return unknownSize
   for (let i = 0; i < names.length && units <= cap; i++) {
     const name = names[i] ?? ""
-    const own = getOwnPropertyDescriptor(value, name)
+    // With no getter nothing runs; what has a setter alone reads as undefined, which the walk judges.
+    if (getterOf(value, name) !== undefined) return unknownSize
     units += name.length + 1
-    units += isPlainProperty(own) ? measure(own.value, depth - 1, cap - units) : unknownSize
+    units += measure(get(value, name), depth - 1, cap - units)
   }
   return units
 }
 
-const isPlainProperty = (own: PropertyDescriptor | undefined): own is PropertyDescriptor =>
-  own !== undefined && own.get === undefined && own.set === undefined && own.enumerable === true
+/** Whether an array has as many keys as one without holes and further properties. */
+const hasKeysOfDenseArray = (array: ReadonlyArray<unknown>): boolean => ownKeys(array).length === array.length + 1
 
 const walk = (value: unknown, root: string, cap: number, places: Array<Place>): Inspection => {
   let depth = 0

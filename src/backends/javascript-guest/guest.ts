@@ -364,6 +364,8 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
   let open = 0
   let outbox = ""
   let burst = 0
+  /** Whether the host's lines are being read: the program waits meanwhile, so that what they set off leaves together. */
+  let receiving = false
   const calls = new Map<number, Call>()
   /** Calls that wait for room, in order: a list read from `firstWaiting` on. */
   let waiting = bareList<Call>()
@@ -586,6 +588,11 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     apply(mapSet, calls, [id, call])
     if (open++ === 0) hold(true)
     const line = `{"type":"call","id":${id},${call.target}${placeText(call)},"args":${call.args}}\n`
+    if (receiving) {
+      outbox += line
+      if (outbox.length > longestOutbox) flush()
+      return
+    }
     if (burst === 0) apply(promiseThen, settledPromise, [endBurst])
     // The program may never come back from this turn of its loop, so the first calls of a turn leave at once.
     if (burst++ < callsAtOnce) return send(line)
@@ -748,14 +755,20 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
   return (text) => {
     // An answer that comes now begins another turn, and concerns nobody.
     if (settled) return endTurn()
-    let at = 0
-    for (;;) {
-      const end = apply(indexOf, text, ["\n", at])
-      if (end < 0) return
-      const frame: StartFrame | Answer = readFrame(apply(slice, text, [at, end]))
-      if (frame.type === "start") begin(frame)
-      else answer(frame)
-      at = end + 1
+    receiving = true
+    try {
+      let at = 0
+      for (;;) {
+        const end = apply(indexOf, text, ["\n", at])
+        if (end < 0) return
+        const frame: StartFrame | Answer = readFrame(apply(slice, text, [at, end]))
+        if (frame.type === "start") begin(frame)
+        else answer(frame)
+        at = end + 1
+      }
+    } finally {
+      receiving = false
+      flush()
     }
   }
 }
