@@ -100,6 +100,11 @@ export class Ledger {
     return this.#cut === undefined && this.bytes + bytes <= this.maxOutputBytes
   }
 
+  /** Whether a text fits beside all the logs; one that is surely too long is not written to be counted. */
+  fitsText(text: string): boolean {
+    return text.length + 2 <= this.maxOutputBytes && this.fits(textBytes(text))
+  }
+
   /** Makes room for a message: the message cut to the cap, then the longest prefix of the logs that fits beside it. */
   settle(message: string): Account {
     const told = cutText(message, this.maxOutputBytes - 2)

@@ -101,18 +101,24 @@ const exitMessage = (exit: GuestExit, limits: Limits): string => {
   return `the program's guest exited with code ${exit.code ?? "unknown"} before the program returned; return a value instead of exiting`
 }
 
+/** Every part was built by the driver; a check would walk the value and each log again. */
+const builtHere = { disableChecks: true }
+
 /** Builds what the caller is told; the whole of it fits under `maxOutputBytes`. */
 export const conclude = (ending: Ending, facts: Facts): CodeRun.CodeRunSuccess | CodeRun.CodeRunFailed => {
   const { ledger, limits, unsettledCalls, usage } = facts
 
   const failed = (message: string, reason: (message: string) => CodeRun.FailureReason): CodeRun.CodeRunFailed => {
     const account = ledger.settle(message)
-    return new CodeRun.CodeRunFailed({
-      reason: reason(account.message),
-      logs: account.logs,
-      usage: { ...usage, outputBytes: account.outputBytes },
-      unsettledCalls
-    })
+    return new CodeRun.CodeRunFailed(
+      {
+        reason: reason(account.message),
+        logs: account.logs,
+        usage: { ...usage, outputBytes: account.outputBytes },
+        unsettledCalls
+      },
+      builtHere
+    )
   }
 
   const overflow = (what: string): CodeRun.CodeRunFailed =>
@@ -127,7 +133,7 @@ export const conclude = (ending: Ending, facts: Facts): CodeRun.CodeRunSuccess |
   /** A failure of the program's own doing: its message must fit beside all the logs. */
   const own = (texts: ReadonlyArray<string>, reason: (message: string) => CodeRun.FailureReason) => {
     if (ledger.full) return overflow(logsAlone)
-    const fitting = texts.find((text) => ledger.fits(textBytes(text)))
+    const fitting = texts.find((text) => ledger.fitsText(text))
     if (fitting !== undefined) return failed(fitting, reason)
     return overflow(`${logBytes}, the message of the failure ${textBytes(texts[texts.length - 1] ?? "")}`)
   }
@@ -144,8 +150,7 @@ export const conclude = (ending: Ending, facts: Facts): CodeRun.CodeRunSuccess |
           usage: { ...usage, outputBytes: ledger.bytes + bytes },
           unsettledCalls
         },
-        // Every part was built by the driver; a check would walk the value again.
-        { disableChecks: true }
+        builtHere
       )
     }
     case "Threw": {
