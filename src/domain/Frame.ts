@@ -237,15 +237,10 @@ export const decode = (line: string): GuestFrame | undefined => {
       if (!isPosition(id) || typeof global !== "string" || typeof name !== "string") return undefined
       if (!isPositionOrAbsent(at) || !isPositionOrAbsent(column)) return undefined
       if (args === undefined || !isLossless(args, line)) return undefined
-      return {
-        type: "call",
-        id,
-        global,
-        name,
-        ...(at === undefined ? {} : { line: at }),
-        ...(column === undefined ? {} : { column }),
-        args
-      }
+      const call: { -readonly [key in keyof CallFrame]: CallFrame[key] } = { type: "call", id, global, name, args }
+      if (at !== undefined) call.line = at
+      if (column !== undefined) call.column = column
+      return call
     }
     case "started":
       return { type: "started" }

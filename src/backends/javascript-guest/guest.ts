@@ -132,25 +132,46 @@ const cause = (error: unknown): error is { readonly code?: unknown; readonly sta
   typeof error === "object" && error !== null
 
 /** Calls a function with V8's own stack formatting and a depth of its choice, and puts back what the program had set. */
-const withStacks = <A>(
+const withStacks = <A, B>(
   limit: number,
   format: ((error: Error, sites: Array<NodeJS.CallSite>) => unknown) | undefined,
-  body: () => A
+  body: (subject: B) => A,
+  subject: B
 ): A => {
   const formatBefore = ErrorConstructor.prepareStackTrace
   const limitBefore = ErrorConstructor.stackTraceLimit
   try {
     set(ErrorConstructor, "prepareStackTrace", format)
     set(ErrorConstructor, "stackTraceLimit", limit)
-    return body()
+    return body(subject)
   } finally {
     set(ErrorConstructor, "prepareStackTrace", formatBefore)
     set(ErrorConstructor, "stackTraceLimit", limitBefore)
   }
 }
 
+/** Where the frames of the last call stood in the program, as offsets, and its places: many calls are made by one loop. */
+const lastOffsets = new Int32Array(sitesOfCall)
+let lastCount = -1
+let lastSite: Site | undefined
+
 /** The program's own places of a stack, innermost first. */
 const programSites = (_error: unknown, sites: ReadonlyArray<NodeJS.CallSite>): Site | undefined => {
+  let same = sites.length === lastCount
+  for (let i = 0; i < sites.length; i++) {
+    const site = sites[i]
+    const offset = site === undefined || site.getFileName() !== fileName ? -1 : site.getPosition()
+    if (lastOffsets[i] === offset) continue
+    same = false
+    lastOffsets[i] = offset
+  }
+  if (same) return lastSite
+  lastCount = sites.length
+  lastSite = readSites(sites)
+  return lastSite
+}
+
+const readSites = (sites: ReadonlyArray<NodeJS.CallSite>): Site | undefined => {
   let first: Site | undefined
   for (let i = sites.length - 1; i >= 0; i--) {
     const site = sites[i]
@@ -167,12 +188,15 @@ const programSites = (_error: unknown, sites: ReadonlyArray<NodeJS.CallSite>): S
 
 const isSite = (value: unknown): value is Site => typeof value === "object" && value !== null
 
+const captureSites = (below: (...args: Array<never>) => unknown): Site | undefined => {
+  const holder: { stack?: unknown } = {}
+  captureStackTrace(holder, below)
+  const { stack } = holder
+  return isSite(stack) ? stack : undefined
+}
+
 const sitesHere = (below: (...args: Array<never>) => unknown): Site | undefined =>
-  withStacks(sitesOfCall, programSites, () => {
-    const holder: { stack?: unknown } = {}
-    captureStackTrace(holder, below)
-    return isSite(holder.stack) ? holder.stack : undefined
-  })
+  withStacks(sitesOfCall, programSites, captureSites, below)
 
 const siteText = (site: Site): string =>
   site.name === ""
@@ -192,11 +216,13 @@ const lineAt = (text: string, from: number): string => {
   return apply(slice, text, [from, end < 0 ? text.length : end])
 }
 
+const stackOf = (error: unknown): unknown => (cause(error) ? error.stack : undefined)
+
 /** The frames of an error's stack, as JSON. Only the program's lines of V8's own text are read. */
 const framesOf = (error: unknown): string => {
   let stack: unknown
   try {
-    stack = withStacks(mostFrames, undefined, () => (cause(error) ? error.stack : undefined))
+    stack = withStacks(mostFrames, undefined, stackOf, error)
   } catch {
     return "[]"
   }
