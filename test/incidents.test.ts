@@ -13,6 +13,10 @@ import {
 
 class NoMessage extends Data.TaggedError("NoMessage")<{ readonly id: number }> {}
 
+const trap = () => {
+  throw new Error("trapped")
+}
+
 /** What a caller without types may bind. */
 const untyped = (functions: { readonly [name: string]: unknown }): CodeRuntime.CodeRunRequest["bindings"] =>
   JSON.parse('[{"global":"tools"}]').map((namespace: object) => ({ ...namespace, functions }))
@@ -37,6 +41,13 @@ describe("incidents", () => {
       })
     )
   }
+
+  it.live("a result whose judgement threw left its call open until maxWallMs", () =>
+    Effect.gen(function* () {
+      const go = () => Effect.succeed(new Proxy({}, { ownKeys: trap }))
+      assert.strictEqual(yield* said(untyped({ go })), "internal error")
+    })
+  )
 
   it.live("a tagged error without a message reached the program as an empty text", () =>
     Effect.gen(function* () {

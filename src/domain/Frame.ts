@@ -173,13 +173,33 @@ const isPosition = (value: unknown): value is number =>
 
 const isPositionOrAbsent = (value: unknown): value is number | undefined => value === undefined || isPosition(value)
 
-/**
- * Number tokens that JSON.parse takes but that are not lossless: -0, and those beyond the range of a double. A text
- * without a match has none; a text with one is looked at value by value.
- */
-const perhapsLossy = /-0|\d[eE]\+?\d{3}|\d{150}/
+const hugeExponent = /\d[eE]\+?\d{3}/
 
-const isLossless = (value: unknown, text: string): value is Json => !perhapsLossy.test(text) || isJson(value)
+const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57
+
+/** Digits that follow each other in a number beyond the range of a double which has no exponent; it takes more. */
+const manyDigits = 150
+
+const hasManyDigits = (text: string): boolean => {
+  // One of every so many characters is inside of such a number.
+  for (let at = manyDigits - 1; at < text.length; at += manyDigits) {
+    if (!isDigit(text.charCodeAt(at))) continue
+    let first = at
+    let end = at + 1
+    while (first > 0 && isDigit(text.charCodeAt(first - 1))) first--
+    while (isDigit(text.charCodeAt(end))) end++
+    if (end - first >= manyDigits) return true
+  }
+  return false
+}
+
+/**
+ * Whether a text may hold number tokens that JSON.parse takes but that are not lossless: -0, and those beyond the range
+ * of a double. Such a text is looked at value by value. The parts apart are ten times faster than one expression.
+ */
+const perhapsLossy = (text: string): boolean => text.includes("-0") || hugeExponent.test(text) || hasManyDigits(text)
+
+const isLossless = (value: unknown, text: string): value is Json => !perhapsLossy(text) || isJson(value)
 
 const decodeUnsent = (value: unknown): ReadonlyArray<UnsettledCall & { readonly column?: number }> | undefined => {
   if (!Array.isArray(value) || value.length > maxUnsent) return undefined

@@ -6,6 +6,8 @@
  * uses no iterator and no array method afterwards, and keeps its working lists without a prototype.
  */
 
+import { inspect as show, types } from "node:util"
+
 /** A value that JSON can carry without loss. */
 export type Json = null | boolean | number | string | JsonArray | JsonObject
 
@@ -288,8 +290,25 @@ const measure = (value: unknown, depth: number, cap: number): number => {
   return units
 }
 
-/** Whether an array has as many keys as one without holes and further properties. */
-const hasKeysOfDenseArray = (array: ReadonlyArray<unknown>): boolean => ownKeys(array).length === array.length + 1
+/** Whether an array has as many keys as one without holes and further properties, where each of its indices is one. */
+const hasKeysOfDenseArray = (array: ReadonlyArray<unknown>): boolean =>
+  (array.length > manyElements && !isProxy(array) && show(array, keysAlone) === textOfDenseArray(array.length)) ||
+  ownKeys(array).length === array.length + 1
+
+/** To list the keys of so many elements costs more than to let Node show the others: each index becomes a string. */
+const manyElements = 1000
+
+const { isProxy } = types
+const keysAlone = freeze({
+  maxArrayLength: 0,
+  showHidden: true,
+  depth: 0,
+  customInspect: false,
+  breakLength: Number.POSITIVE_INFINITY
+})
+
+/** What Node shows of an array without its elements when there is nothing more; any other text proves nothing. */
+const textOfDenseArray = (length: number): string => `[ ... ${length} more items, [length]: ${length} ]`
 
 const walk = (value: unknown, root: string, cap: number, places: Array<Place>): Inspection => {
   let depth = 0

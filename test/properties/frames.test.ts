@@ -141,6 +141,26 @@ const sameOrBothJunk = (line: string): void => {
 
 describe("frames", () => {
   it.prop(
+    "finds numbers that are not lossless wherever in a frame they stand, as the Schema does",
+    {
+      before: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 400 })),
+      digits: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 330 })),
+      token: Schema.Literals(["-0", "-0.0", "-0e5", "-0.5", "1e22", "1e400", "-1E+999", "1e0309", "1e-400", "9", "-1."])
+    },
+    ({ before, digits, token }) => {
+      const number = token === "9" || token === "-1." ? token + "9".repeat(digits) : token
+      for (const args of [
+        `["${"7".repeat(before % 200)}${" ".repeat(before)}",${number}]`,
+        `{"a":${number},"b":"2026-01-01e100"}`
+      ]) {
+        const line = `{"type":"call","id":1,"global":"g","name":"n","args":${args}}`
+        assert.deepStrictEqual(Frame.decode(line), bySchema(line))
+      }
+    },
+    { arbitrary: { runs: 1000 } }
+  )
+
+  it.prop(
     "an honest frame decodes to itself, as the Schema says",
     { frame: Arbitrary.schema(Honest) },
     ({ frame }) => {

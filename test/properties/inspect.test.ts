@@ -47,6 +47,8 @@ const spoils: { readonly [name: string]: (value: unknown) => unknown } = {
   }
 }
 
+const many = (): Array<unknown> => Array.from({ length: 1500 }, (_, i) => ({ i }))
+
 describe("inspect", () => {
   for (const [name, spoil] of Object.entries(spoils)) {
     it.prop(
@@ -59,6 +61,44 @@ describe("inspect", () => {
         for (const cap of [Infinity, 1e9]) assert.isObject(inspect(spoilt, "value", cap))
       },
       { arbitrary: { runs: 40 } }
+    )
+  }
+
+  const spoiltMany: { readonly [name: string]: (list: Array<unknown>, at: number) => unknown } = {
+    "extra property": (list) => Object.assign(list, { at: 1 }),
+    "extra property without a name": (list) => Object.assign(list, { "": 1 }),
+    "extra property that looks like an index": (list) => Object.assign(list, { "4294967295": 1 }),
+    "hidden extra property": (list) => Object.defineProperty(list, "raw", { value: 1 }),
+    "symbol as a key": (list) => Object.assign(list, { [Symbol("at")]: 1 }),
+    "hidden symbol as a key": (list) => Object.defineProperty(list, Symbol("at"), { value: 1 }),
+    tag: (list) => Object.assign(list, { [Symbol.toStringTag]: "Array" }),
+    "getter of an element": (list, at) => Object.defineProperty(list, at, { get: () => 1, enumerable: true }),
+    "setter of an element": (list, at) => Object.defineProperty(list, at, { set: () => {}, enumerable: true }),
+    "hidden element": (list, at) => Object.defineProperty(list, at, { value: 1, enumerable: false }),
+    "foreign prototype": (list) => Object.setPrototypeOf(list, null),
+    hole: (list, at) => {
+      delete list[at]
+      return list
+    },
+    "key that only a proxy tells": (list) =>
+      new Proxy(list, {
+        ownKeys: (target) => [...Reflect.ownKeys(target), "at"],
+        getOwnPropertyDescriptor: (target, key) =>
+          key === "at"
+            ? { configurable: true, enumerable: true, value: 1 }
+            : Reflect.getOwnPropertyDescriptor(target, key)
+      })
+  }
+  for (const [name, spoil] of Object.entries(spoiltMany)) {
+    it.prop(
+      `finds a ${name} in an array of many elements`,
+      { at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1499 })) },
+      ({ at }) => {
+        assert.strictEqual(inspect(many(), "value", Infinity), "lossless")
+        assert.isObject(inspect(spoil(many(), at), "value", Infinity))
+        assert.isObject(inspect({ rows: spoil(many(), at) }, "value", Infinity))
+      },
+      { arbitrary: { runs: 10 } }
     )
   }
 
