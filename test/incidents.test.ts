@@ -16,6 +16,7 @@ class NoMessage extends Data.TaggedError("NoMessage")<{ readonly id: number }> {
 const trap = () => {
   throw new Error("trapped")
 }
+const trapping = () => Effect.succeed(new Proxy({}, { ownKeys: trap }))
 
 /** What a caller without types may bind. */
 const untyped = (functions: { readonly [name: string]: unknown }): CodeRuntime.CodeRunRequest["bindings"] =>
@@ -44,8 +45,7 @@ describe("incidents", () => {
 
   it.live("a result whose judgement threw left its call open until maxWallMs", () =>
     Effect.gen(function* () {
-      const go = () => Effect.succeed(new Proxy({}, { ownKeys: trap }))
-      assert.strictEqual(yield* said(untyped({ go })), "internal error")
+      assert.strictEqual(yield* said(untyped({ go: trapping })), "internal error")
     })
   )
 

@@ -28,7 +28,8 @@ export const keepReady = (
 ): Effect.Effect<GuestLauncher["Service"], never, Scope.Scope> =>
   size === 0 ? Effect.succeed(launcher) : Effect.map(makePool(launcher, size), (pool) => ({ ...launcher, ...pool }))
 
-const refillAfterMs = 3
+/** About as long as a guest takes to boot: sooner, it would take the CPU of a run that is under way for one that may never come. */
+const refillAfterMs = 25
 
 /** The longest wait that a timer takes, in milliseconds; longer ones are for ever. */
 const longestTimer = 2_147_483_647
