@@ -3,10 +3,19 @@
  * must be. Callers without types give anything at all.
  */
 import type * as Layer from "effect/Layer"
-import { type CodeRuntime, Limits, NodeProcess, PromiseAdapter, PythonProcess, Sandbox } from "effect-code-runtime"
+import {
+  type CodeRuntime,
+  Limits,
+  NodeProcess,
+  PromiseAdapter,
+  PythonProcess,
+  Sandbox,
+  WorkerThread
+} from "effect-code-runtime"
 import { assert, describe, it } from "vitest"
 
 const layers: { readonly [name: string]: { readonly make: unknown; readonly options: ReadonlyArray<string> } } = {
+  "WorkerThread.layer": { make: WorkerThread.layer, options: ["permission"] },
   "NodeProcess.layer": { make: NodeProcess.layer, options: ["permission", "cgroup", "standbyMs"] },
   "PythonProcess.layer": { make: PythonProcess.layer, options: ["python", "cgroup", "standbyMs"] },
   "Sandbox.layer": {

@@ -18,7 +18,6 @@ import * as Struct from "effect/Struct"
 import * as NodeProcess from "../backends/node-process/NodeProcess.ts"
 import * as PythonProcess from "../backends/python-process/PythonProcess.ts"
 import * as WorkerThread from "../backends/worker-thread/WorkerThread.ts"
-import { permissionOption } from "../backends/javascript-guest/NodePermission.ts"
 import { fields, type LimitsInput } from "../domain/Limits.ts"
 import { boundOf, InvalidLimit, unknownKey } from "../domain/Options.ts"
 import type { CodeRuntime } from "../services/CodeRuntime.ts"
@@ -187,10 +186,7 @@ const settingsOf = <F extends Schema.Struct.Fields>(options: F) =>
   Schema.Struct({ ...limits.fields, ...Schema.Struct(options).mapFields(Struct.map(Schema.optional)).fields })
 
 /** TypeScript in worker threads. Beside the limits it takes `permission`, as `WorkerThread.Options` has it. */
-export class WorkerThreadCodeRuntime extends makeWith(
-  settingsOf({ permission: permissionOption }),
-  WorkerThread.layer
-) {}
+export class WorkerThreadCodeRuntime extends makeWith(settingsOf(WorkerThread.optionFields), WorkerThread.layer) {}
 
 /** TypeScript in Node processes. Beside the limits it takes `permission`, `cgroup` and `standbyMs`, as `NodeProcess.Options` has them. */
 export class NodeProcessCodeRuntime extends makeWith(settingsOf(NodeProcess.optionFields), NodeProcess.layer) {}

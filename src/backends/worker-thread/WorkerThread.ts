@@ -22,7 +22,7 @@ import {
   type GuestListener,
   LaunchFailure
 } from "../../services/GuestLauncher.ts"
-import { type NodePermission, permissionFlags } from "../javascript-guest/NodePermission.ts"
+import { type NodePermission, permissionFlags, permissionOption } from "../javascript-guest/NodePermission.ts"
 import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
 import { countedAtOnce, fewUnread, weightOf } from "./unread.ts"
 
@@ -187,12 +187,13 @@ export const launcher = (limits: Limits, permission?: NodePermission): GuestLaun
   )
 })
 
+/** Schemas of the options beside the limits. */
+export const optionFields = { permission: permissionOption }
+
 /**
  * A code runtime of worker threads, `language` `typescript`, `isolation` `worker-thread`.
  *
- * Fails with `InvalidLimit` for a limit outside its bound.
+ * Fails with `InvalidLimit` for an option outside its bound.
  */
-export const layer = (options: Options = {}): Layer.Layer<CodeRuntime, InvalidLimit> => {
-  const { permission, ...limits } = options
-  return RuntimeLayer.make(limits, (checked) => launcher(checked, permission), TypeScriptCompiler.layer)
-}
+export const layer = (options: Options = {}): Layer.Layer<CodeRuntime, InvalidLimit> =>
+  RuntimeLayer.make(options, (checked) => launcher(checked, options.permission), TypeScriptCompiler.layer, optionFields)
