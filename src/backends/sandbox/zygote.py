@@ -32,9 +32,6 @@ RIGHTS = (21, 8)  # CAP_SYS_ADMIN, CAP_SETPCAP
 CAPABILITIES_VERSION = 0x20080522
 
 libc = ctypes.CDLL(None, use_errno=True)
-after_fork_in_child = ctypes.pythonapi.PyOS_AfterFork_Child
-after_fork_in_parent = ctypes.pythonapi.PyOS_AfterFork_Parent
-before_fork = ctypes.pythonapi.PyOS_BeforeFork
 
 with __import__("io").open("/guest/guest.pyc", "rb") as file:
     guest = {"__name__": "guest"}
@@ -117,17 +114,9 @@ def say(*words):
 
 
 def clone(order):
-    """Forks into new namespaces; 0 in the child."""
-    before_fork()
+    """Forks into new namespaces; 0 in the child. What hooks do at a fork is left to the fork that makes the guest."""
     pid = libc.syscall(ctypes.c_long(order["clone"]), ctypes.c_ulong(NAMESPACES | SIGCHLD), *[ctypes.c_ulong(0)] * 4)
-    code = ctypes.get_errno()
-    if pid == 0:
-        after_fork_in_child()
-    else:
-        after_fork_in_parent()
-    if pid < 0:
-        raise OSError(code, strerror(code))
-    return pid
+    return checked(pid)
 
 
 def make(number, order, living, watch):
