@@ -73,6 +73,7 @@ export class Run<R> implements GuestListener {
   }
   readonly #open = new Map<number, OpenCall>()
   #waiting: Array<OpenCall> = []
+  #taking = false
   #guest: Guest | undefined
   #compiled: CompiledProgram | undefined
   #ending: Ending | undefined
@@ -347,9 +348,16 @@ export class Run<R> implements GuestListener {
     if (failure.defect) this.#fork(Effect.logError(`The binding ${global}.${name} died`, cause), () => {})
   }
 
+  /** Takes up what waits, as far as the cap lets it. A call that ends at once is followed here, not from within itself. */
   #next(): void {
-    const next = this.#waiting.shift()
-    if (next !== undefined && this.#ending === undefined) this.#dispatch(next)
+    if (this.#taking) return
+    this.#taking = true
+    while (this.#ending === undefined && this.#active < this.#limits.maxConcurrentCalls) {
+      const next = this.#waiting.shift()
+      if (next === undefined) break
+      this.#dispatch(next)
+    }
+    this.#taking = false
   }
 
   #reply(frame: CallFrame, value: unknown): void {

@@ -56,6 +56,27 @@ for (const language of languages) {
       await expectNext(runtime)
     })
 
+    test("a forged call that is refused while it waits for its turn lets the next one have it", async () => {
+      await using runtime = await open(language, { ...limits, maxConcurrentCalls: 1 })
+      const controller = new AbortController()
+      const stop = async () => {
+        controller.abort("each had its turn")
+        return null
+      }
+      const forged = `${call("101")} + ${call("102", "nothing")} + ${call("103", "nothing")} + ${call("104", "stop")}`
+      const program = raw(
+        language,
+        forged
+          .replaceAll(/' \+ (\d+) \+ '/gu, "$1")
+          .replace(/^/u, "say(")
+          .concat(")\ntime.sleep(60)"),
+        `say(${forged}); for (;;) {}`
+      )
+      const tools = [{ global: "tools", functions: { ...bindings[0]?.functions, stop } }]
+      const { error } = await runtime.run({ program, bindings: tools, signal: controller.signal })
+      expect(error).toEqual({ kind: "abort", message: "each had its turn" })
+    })
+
     test("a frame without an end ends the run that sends it", async () => {
       await using runtime = await open(language, { maxWallMs: 20_000, maxOutputBytes: 65_536, maxBindingBytes: 65_536 })
       const program = raw(
