@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Data, Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Data, Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import {
   CodeRuntime,
   type GuestLauncher,
@@ -29,6 +29,22 @@ const said = (bindings: CodeRuntime.CodeRunRequest["bindings"]) =>
     return (yield* runtime.run({ program, ...(bindings === undefined ? {} : { bindings }) })).value
   }).pipe(Effect.provide(WorkerThread.layer({ standby: 0 })))
 
+/** Runs a program whose host function aborts the run and then waits; whether it was ended before the run was over. */
+const endsItself = (use: (request: CodeRuntime.CodeRunRequest) => Effect.Effect<unknown, unknown>) => {
+  const controller = new AbortController()
+  let finalized = false
+  const stop = () =>
+    Effect.suspend(() => {
+      controller.abort("enough")
+      return Effect.never
+    }).pipe(Effect.ensuring(Effect.sync(() => void (finalized = true))))
+  const bindings = [{ global: "tools", functions: { stop } }]
+  return Effect.map(
+    Effect.exit(use({ program: "await tools.stop()", bindings, signal: controller.signal })),
+    () => finalized
+  )
+}
+
 describe("incidents", () => {
   for (const [what, go] of [
     ["a value", () => 5],
@@ -54,6 +70,14 @@ describe("incidents", () => {
       assert.strictEqual(yield* said(untyped({ go: () => Effect.fail(new NoMessage({ id: 1 })) })), "NoMessage")
       assert.strictEqual(yield* said(untyped({ go: () => Effect.fail({ reason: "x" }) })), "the call failed")
     })
+  )
+
+  it.live("a host function that ended its own run as it began was left running after it", () =>
+    Effect.gen(function* () {
+      const runtime = yield* CodeRuntime.CodeRuntime
+      assert.isTrue(yield* endsItself((request) => runtime.run(request)))
+      assert.isTrue(yield* endsItself((request) => Stream.runDrain(runtime.stream(request))))
+    }).pipe(Effect.provide(WorkerThread.layer({ standby: 0 })))
   )
 
   it("an abort by an object read [object Object]", async () => {

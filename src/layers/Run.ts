@@ -300,6 +300,8 @@ export class Run<R> implements GuestListener {
     }
     this.#active++
     const call = this.#perform(frame, found)
+    // What made the call may have ended the run; an effect that has not begun then never does.
+    if (this.#ending !== undefined) return
     // What has its exit already needs no fiber: the call of an ordinary function costs little more than itself.
     if (hasExit(call)) this.#finish(frame, call)
     else this.#fork(call, (exit) => this.#finish(frame, exit))

@@ -30,6 +30,7 @@ import type { RunEvent } from "../domain/RunEvent.ts"
 import { CodeRuntime } from "../services/CodeRuntime.ts"
 import { GuestLauncher } from "../services/GuestLauncher.ts"
 import { ProgramCompiler } from "../services/ProgramCompiler.ts"
+import { CallFibers } from "./CallFibers.ts"
 import { conclude, type Ending, messageOf } from "./Outcome.ts"
 import { type Observer, Run } from "./Run.ts"
 import * as Telemetry from "./Telemetry.ts"
@@ -124,23 +125,13 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
             if (misuse !== undefined) return yield* misuse
 
             const guestScope = Scope.makeUnsafe()
-            const runFork = Effect.runForkWith(yield* Effect.context<R>())
-            const calls = new Set<Fiber.Fiber<unknown, unknown>>()
+            const calls = new CallFibers(yield* Effect.context<R>())
             const run = new Run<R>({
               request,
               limits,
               observer,
               span: yield* Telemetry.callSpan,
-              fork: (call, onExit) => {
-                const fiber = runFork(call)
-                const exit = fiber.pollUnsafe()
-                if (exit !== undefined) return onExit(exit)
-                calls.add(fiber)
-                fiber.addObserver((late) => {
-                  calls.delete(fiber)
-                  onExit(late)
-                })
-              }
+              fork: (call, onExit) => calls.fork(call, onExit)
             })
             const gone = Deferred.makeUnsafe<void>()
             inFlight.set(run, gone)
@@ -164,7 +155,7 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
             if (Exit.isFailure(exit)) run.settle({ _tag: "Abort", message: "the run was interrupted" })
 
             yield* Fiber.interrupt(preparation)
-            yield* Effect.all([Scope.close(guestScope, Exit.void), Fiber.interruptAll(calls)], { concurrency: 2 })
+            yield* Effect.all([Scope.close(guestScope, Exit.void), calls.end], { concurrency: 2 })
             signal?.removeEventListener("abort", onAbort)
             inFlight.delete(run)
             Deferred.doneUnsafe(gone, Exit.void)

@@ -255,7 +255,14 @@ describe("the meters of a sandbox", () => {
 })
 
 const start = (language: string, program: string, before: ReadonlyArray<string> = []): ChildProcess => {
-  const words = [...before, process.execPath, condition, subHost, JSON.stringify({ language, standby: 1, standbyMs: 60_000 }), program]
+  const words = [
+    ...before,
+    process.execPath,
+    condition,
+    subHost,
+    JSON.stringify({ language, standby: 1, standbyMs: 60_000 }),
+    program
+  ]
   const [file = "", ...args] = words
   return spawn(file, args, { stdio: ["ignore", "pipe", "inherit"] })
 }
