@@ -32,8 +32,8 @@ export class HostProcess {
     this.#closed = Promise.all([exited, ...read]).then(([death]) => death)
   }
 
-  static async start(): Promise<HostProcess> {
-    const child = fork(fileURLToPath(new URL("./host.ts", import.meta.url)), [], { silent: true })
+  static async start(computeMs = 1000): Promise<HostProcess> {
+    const child = fork(fileURLToPath(new URL("./host.ts", import.meta.url)), [String(computeMs)], { silent: true })
     const host = new HostProcess(child)
     await once(child, "message")
     return host

@@ -1,6 +1,6 @@
 /**
  * A host in a process of its own: it runs each program that it is told, and tells what came of it. Whatever a program
- * does to it, the test lives.
+ * does to it, the test lives. Its argument is `computeMs`.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -26,10 +26,11 @@ const trouble: Array<string> = []
 process.on("uncaughtException", (error) => trouble.push(`uncaught: ${String(error)}`))
 process.on("unhandledRejection", (error) => trouble.push(`unhandled: ${String(error)}`))
 
+const [, , computeMs = 1000] = process.argv.map(Number)
 const runtime = await PromiseAdapter.make(
   WorkerThread.layer({
-    computeMs: 1000,
-    maxWallMs: 3000,
+    computeMs,
+    maxWallMs: 3 * computeMs,
     maxMemoryMb: 128,
     maxOutputBytes: 1 << 20,
     maxBindingBytes: 1 << 20

@@ -6,7 +6,8 @@ import { existsSync, readFileSync } from "node:fs"
 import { HostProcess } from "./HostProcess.ts"
 
 const onItsOwnHost = async (use: (host: HostProcess) => Promise<void>): Promise<void> => {
-  const host = await HostProcess.start()
+  // What takes memory takes as long as the machine needs to give it.
+  const host = await HostProcess.start(60_000)
   try {
     await use(host)
   } finally {
