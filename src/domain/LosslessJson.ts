@@ -6,8 +6,6 @@
  * uses no iterator and no array method afterwards, and keeps its working lists without a prototype.
  */
 
-import { inspect as show, types } from "node:util"
-
 /** A value that JSON can carry without loss. */
 export type Json = null | boolean | number | string | JsonArray | JsonObject
 
@@ -268,7 +266,7 @@ const measure = (value: unknown, depth: number, cap: number): number => {
   let units = 1
   if (isArray(value)) {
     const { length } = value
-    if (prototype !== arrayPrototype || !hasKeysOfDenseArray(value)) return unknownSize
+    if (prototype !== arrayPrototype || ownKeys(value).length !== length + 1) return unknownSize
     // As many keys as a dense array has, and an index each that is found: so they are the indices and the length.
     for (let i = 0; i < length && units <= cap; i++) {
       if (!isEnumerable(value, i) || getterOf(value, i) !== undefined) return unknownSize
@@ -289,26 +287,6 @@ const measure = (value: unknown, depth: number, cap: number): number => {
   }
   return units
 }
-
-/** Whether an array has as many keys as one without holes and further properties, where each of its indices is one. */
-const hasKeysOfDenseArray = (array: ReadonlyArray<unknown>): boolean =>
-  (array.length > manyElements && !isProxy(array) && show(array, keysAlone) === textOfDenseArray(array.length)) ||
-  ownKeys(array).length === array.length + 1
-
-/** To list the keys of so many elements costs more than to let Node show the others: each index becomes a string. */
-const manyElements = 1000
-
-const { isProxy } = types
-const keysAlone = freeze({
-  maxArrayLength: 0,
-  showHidden: true,
-  depth: 0,
-  customInspect: false,
-  breakLength: Number.POSITIVE_INFINITY
-})
-
-/** What Node shows of an array without its elements when there is nothing more; any other text proves nothing. */
-const textOfDenseArray = (length: number): string => `[ ... ${length} more items, [length]: ${length} ]`
 
 const walk = (value: unknown, root: string, cap: number, places: Array<Place>): Inspection => {
   let depth = 0
