@@ -16,8 +16,8 @@ export default defineConfig({
     execArgv: [`--conditions=${source}`],
     // A shared machine can stall a guest for seconds; what is broken fails every time.
     retry: process.env.CI === undefined ? 0 : 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 10_000
   }
 })

@@ -48,7 +48,9 @@ export interface ConformanceOptions<E> {
   readonly only?: ReadonlyArray<string>
 }
 
-const defaultTimeoutMs = 30_000
+const defaultTimeoutMs = 120_000
+/** How long a case that is declared as a limit is given: it may hang. */
+const declaredMs = 15_000
 
 type Verdict = "holds" | "declared" | "fails"
 
@@ -176,7 +178,7 @@ export const conformance = <E>(options: ConformanceOptions<E>): void => {
         Effect.gen(function* () {
           if (each.unsafe !== true) {
             const bounded = Effect.timeoutOrElse(judgeCase(each), {
-              duration: timeout / 2,
+              duration: Math.min(timeout / 2, declaredMs),
               orElse: () => Effect.fail(new Unmet("it did not end"))
             })
             const exit = yield* Effect.exit(bounded)

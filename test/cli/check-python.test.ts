@@ -54,7 +54,7 @@ const broken: ReadonlyArray<readonly [what: string, program: string]> = [
 ]
 
 describe("a check of Python says what a run says", () => {
-  it.each(broken)("of %s", { timeout: 60_000 }, async (_, program) => {
+  it.each(broken)("of %s", { timeout: 120_000 }, async (_, program) => {
     await using runtime = await PromiseAdapter.make(PythonProcess.layer({ standby: 0 }))
     const { error } = await runtime.run({ program })
     const [message = ""] = error?.message.split("\n") ?? []

@@ -138,7 +138,7 @@ return here`
     const results = await Promise.all(Array.from({ length: 20 }, () => runtime.run({ program: "return 1" })))
     expect(results.map((result) => result.value)).toEqual(Array(20).fill(1))
     // A standby waits for a while, and then nothing is left.
-    await expect.poll(() => childrenOf(process.pid), { timeout: 10_000 }).toEqual(before)
+    await expect.poll(() => childrenOf(process.pid), { timeout: 120_000 }).toEqual(before)
     expect(foldersOf(process.pid)).toEqual([])
     expect((await runtime.run({ program: "return 2" })).value).toBe(2)
   })

@@ -67,7 +67,7 @@ const outside = (program: string): Promise<unknown> => {
 }
 
 describe("attempts to leave the sandbox", () => {
-  it.for(attacks)("$name: $vector", { timeout: 90_000 }, async ({ control, program, vector }, context) => {
+  it.for(attacks)("$name: $vector", { timeout: 120_000 }, async ({ control, program, vector }, context) => {
     assert.notStrictEqual(vector, "", "the first line names the vector")
     const bindings = [{ global: "tools", functions: { target: async () => ({ ...host.target }) } }]
     for (const runtime of runtimes) {

@@ -175,7 +175,7 @@ describe.for(languages)("a sandbox of %s", (language) => {
     }
   })
 
-  it("leaves nothing after many runs of every kind, some at once", { timeout: 60_000 }, async () => {
+  it("leaves nothing after many runs of every kind, some at once", { timeout: 120_000 }, async () => {
     await make({ standby: 1, maxConcurrentRuns: 3, maxWallMs: 20_000 })
     const programs =
       language === "python"
@@ -216,7 +216,7 @@ describe.for(languages)("a sandbox of %s", (language) => {
     victim.kill("SIGKILL")
   })
 
-  it.for([true, false])("says memory when it is used up (control group: %s)", { timeout: 60_000 }, async (cgroup) => {
+  it.for([true, false])("says memory when it is used up (control group: %s)", { timeout: 120_000 }, async (cgroup) => {
     await make({ cgroup, maxMemoryMb: 64 })
     const programs =
       language === "python"
@@ -238,7 +238,7 @@ describe.for(languages)("a sandbox of %s", (language) => {
 })
 
 describe("the meters of a sandbox", () => {
-  it.for([true, false])("count the work of children (control group: %s)", { timeout: 30_000 }, async (cgroup) => {
+  it.for([true, false])("count the work of children (control group: %s)", { timeout: 120_000 }, async (cgroup) => {
     const limits = { computeMs: 500, maxWallMs: 20_000, standby: 0 }
     const runtime = await PromiseAdapter.make(Sandbox.layer({ language: "python", cgroup, ...limits }))
     const child = "import os, time\nif os.fork() == 0:\n    while True: pass\ntime.sleep(60)"
@@ -274,7 +274,7 @@ const output = async (child: ChildProcess): Promise<string> => {
 }
 
 describe("a host in a process of its own", () => {
-  it.for(languages)("leaves nothing when it is killed in mid-run: %s", { timeout: 30_000 }, async (language) => {
+  it.for(languages)("leaves nothing when it is killed in mid-run: %s", { timeout: 120_000 }, async (language) => {
     const child = start(
       language,
       waiting[language].replace("await tools.never({})", language === "python" ? "while True: pass" : "for (;;) {}")
@@ -293,7 +293,7 @@ describe("a host in a process of its own", () => {
     assert.deepStrictEqual(groupsOf(pid), [])
   })
 
-  it("leaks no descriptor that it inherited itself", { timeout: 30_000 }, async () => {
+  it("leaks no descriptor that it inherited itself", { timeout: 120_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "sandbox-descriptor-"))
     const secret = join(folder, "secret")
     writeFileSync(secret, "inherited secret")

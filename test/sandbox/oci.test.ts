@@ -260,7 +260,7 @@ return found`
     assert.strictEqual((await runtime.run({ program: programs.first })).value, 7)
   })
 
-  it("leaves nothing after many runs of every kind, some at once", { timeout: 60_000 }, async () => {
+  it("leaves nothing after many runs of every kind, some at once", { timeout: 120_000 }, async () => {
     const programs =
       language === "python"
         ? [
@@ -314,7 +314,7 @@ return found`
     assert.match(error?.message ?? "", /computeMs/u)
   })
 
-  it("is gone when its host is killed in mid-run, and the next host works", { timeout: 60_000 }, async () => {
+  it("is gone when its host is killed in mid-run, and the next host works", { timeout: 120_000 }, async () => {
     const options = { language, image: images[language], socket: socketPath, standby: 1 }
     const child = startHost(options, waiting[language])
     await new Promise((resolve) => child.stdout?.once("data", resolve))
@@ -343,7 +343,7 @@ const created = async (label: string, start: boolean) => {
 }
 
 describe.skipIf(whyNone !== undefined)("the reaper", () => {
-  it("removes what dead hosts left, and nothing of living ones", { timeout: 60_000 }, async () => {
+  it("removes what dead hosts left, and nothing of living ones", { timeout: 120_000 }, async () => {
     makeImage("python")
     await using living = await make({ language: "python", standby: 1 })
     await until(async () => (await containers()).length === 1)
@@ -423,7 +423,7 @@ describe.skipIf(whyNone !== undefined)("attempts to leave a container", () => {
   })
 
   // `attacks.test.ts` shows that the same attempts reach what they are after in a plain process.
-  it.concurrent.for(Attempts.names)("%s", { timeout: 60_000 }, async (name) => {
+  it.concurrent.for(Attempts.names)("%s", { timeout: 120_000 }, async (name) => {
     const program = prelude + readFileSync(join(Attempts.folder, `${name}.py`), "utf8")
     const bindings = [{ global: "tools", functions: { target: async () => ({ ...host.target }) } }]
     const { error, value } = await runtime.run({ program, bindings })

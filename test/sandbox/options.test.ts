@@ -161,7 +161,7 @@ describe("a host that can make no sandbox fails with the remedy", () => {
   const isRoot = process.geteuid?.() === 0
   const hasTools = spawnSync("setpriv", ["--version"]).status === 0 && spawnSync("unshare", ["--version"]).status === 0
 
-  it("where user namespaces are off", { timeout: 30_000 }, async (context) => {
+  it("where user namespaces are off", { timeout: 120_000 }, async (context) => {
     context.skip(!hasTools, "setpriv and unshare are not installed")
     const off =
       'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all -- "$@"'
@@ -181,14 +181,14 @@ describe("a host that can make no sandbox fails with the remedy", () => {
     assert.match(told, /sysctl user\.max_user_namespaces/u)
   })
 
-  it("where it is root and can become nobody else", { timeout: 30_000 }, async (context) => {
+  it("where it is root and can become nobody else", { timeout: 120_000 }, async (context) => {
     context.skip(!hasTools, "setpriv and unshare are not installed")
     const told = await inNamespace(["unshare", "--user", "--map-root-user"])
     assert.match(told, /"reason":"identity"/u)
     assert.match(told, /run it as an ordinary user/u)
   })
 
-  it("and works for an ordinary user", { timeout: 30_000 }, async (context) => {
+  it("and works for an ordinary user", { timeout: 120_000 }, async (context) => {
     context.skip(!isRoot || !hasTools, "the other tests run as an ordinary user already")
     const told = await inNamespace(["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups"])
     assert.match(told, /"value":1/u)

@@ -77,7 +77,7 @@ const together = (first: string, second: string) => {
   return Promise.all([first, second].map((program) => runtime.run({ program, bindings })))
 }
 
-describe.skipIf(isAbsent)("guests of one zygote", { timeout: 60_000 }, () => {
+describe.skipIf(isAbsent)("guests of one zygote", { timeout: 120_000 }, () => {
   it("share its hash seed, which a fresh interpreter does not, and never more than some dozens of runs", async () => {
     await makeWithZygote()
     const seeds: Array<unknown> = []

@@ -644,7 +644,7 @@ export const ends: ReadonlyArray<Rule> = [
         id: "B6.heap",
         claim: "objects without end",
         limits: { maxMemoryMb: 64 },
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
         expect: { kind: "worker-exit", message: [/memory/i, /\b64\b/] },
         programs: {
           typescript: [
@@ -666,7 +666,7 @@ export const ends: ReadonlyArray<Rule> = [
         id: "B6.bytes",
         claim: "bytes outside of the heap count too",
         limits: { maxMemoryMb: 64 },
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
         expect: { kind: "worker-exit", message: /memory/i },
         programs: {
           // Bounded, for guests that share the memory of this very process.
@@ -680,7 +680,7 @@ export const ends: ReadonlyArray<Rule> = [
         id: "B6.next",
         claim: "the next run, and one beside it, are unharmed",
         limits: { maxMemoryMb: 64 },
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
         programs: {
           typescript: {
             fill: "const all: any[] = []; for (;;) all.push({ text: 'x' + all.length })",
@@ -779,7 +779,7 @@ export const ends: ReadonlyArray<Rule> = [
       {
         id: "B7.flat",
         claim: "many runs of every end leave no thread, descriptor, child, listener or temporary file in the host",
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
         limits: { computeMs: 200, maxWallMs: 20_000 },
         programs: {
           typescript: {

@@ -226,7 +226,7 @@ export const names: ReadonlyArray<Rule> = [
             failing: "try:\n    await tools.fail()\nexcept NAME as e:\n    return [True, type(e).__name__]"
           }
         },
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
         steps: (t) =>
           Effect.gen(function* () {
             for (const name of free) {

@@ -447,7 +447,7 @@ export const program: ReadonlyArray<Rule> = [
         id: "P3.one-policy",
         claim: "what one way may import every way may",
         programs: ways,
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
         steps: (t) =>
           Effect.forEach(
             modules[t.language] ?? [],
@@ -868,7 +868,7 @@ export const program: ReadonlyArray<Rule> = [
       {
         id: "P7.megabyte",
         claim: "a megabyte of opening brackets, the longest program there may be",
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
         programs: {
           typescript: { text: "(".repeat(1_048_576), next: "return 7" },
           python: { text: "(".repeat(1_048_576), next: "return 7" }
