@@ -162,6 +162,17 @@ return 2`
     assert.strictEqual(zygotes().length, 1)
   })
 
+  it("have what the policy gives: variables, packages, files", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sandbox-zygote-"))
+    chmodSync(folder, 0o755)
+    writeFileSync(join(folder, "greeting.py"), "text = 'hello'\n")
+    const readOnly = [{ from: join(folder, "greeting.py"), to: "/data.py" }]
+    await makeWithZygote({ env: { NAME: "value" }, packages: folder, readOnly })
+    const look = "import greeting, os\nreturn [dict(os.environ), greeting.text, open('/data.py').read()]"
+    assert.deepStrictEqual(await valueOf(look), [{ NAME: "value" }, "hello", "text = 'hello'\n"])
+    rmSync(folder, { recursive: true })
+  })
+
   it("cannot count a sibling's starts: its process numbers begin where they always do", async () => {
     await makeWithZygote()
     const count = `
