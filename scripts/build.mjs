@@ -58,8 +58,8 @@ for (const name of bundles) {
     // TypeScript asks where its file lies to find libraries that a compiler of single files never reads.
     transform: { define: { __filename: '""', __dirname: '""' } }
   })
-  // A thread starts sooner with a CommonJS file: Node's loader of modules is not woken for it.
-  const [extension, format] = name.endsWith("guest-thread") ? ["cjs", "cjs"] : ["js", "esm"]
+  // A guest starts sooner with a CommonJS file: Node's loader of modules is not woken for it.
+  const [extension, format] = name.includes("guest") ? ["cjs", "cjs"] : ["js", "esm"]
   rmSync(`dist/${name}.js`)
   await bundle.write({ file: `dist/${name}.${extension}`, format, minify: name.includes("compiler") })
   await bundle.close()

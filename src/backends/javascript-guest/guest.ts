@@ -4,8 +4,6 @@
  * Everything that it needs is captured before the program runs. A program that replaces intrinsics harms itself: no
  * method, iterator or getter that it can reach takes part in a frame.
  */
-import * as nodeConsole from "node:console"
-import { createRequire, syncBuiltinESMExports } from "node:module"
 import { Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { format as formatWords, inspect as show } from "node:util"
@@ -18,6 +16,8 @@ export interface GuestChannel {
   readonly send: (lines: string) => void
   /** Keeps the guest's event loop alive while calls are open, and lets it end while none is. */
   readonly hold: (alive: boolean) => void
+  /** The folder from which the program finds modules; otherwise the working directory. */
+  readonly folder?: string
   /** Ends the guest for want of memory, where its host can tell that from other ends. */
   readonly outOfMemory?: () => never
 }
@@ -119,6 +119,7 @@ const runInThisContext = vm.Script.prototype.runInThisContext
 const mainContextLoader = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
 const global = globalThis
 const guestProcess = process
+const getBuiltinModule = process.getBuiltinModule
 const afterTurn = setImmediate
 const later = setTimeout
 /** How long a loop that has run dry is looked at once more, in milliseconds. */
@@ -336,6 +337,24 @@ const define = (name: string, value: unknown): void => {
   defineProperty(global, name, { configurable: true, enumerable: true, writable: true, value })
 }
 
+/**
+ * Gives the program a `require` that finds modules from a folder. Node's loader of modules is made for the first who asks:
+ * most programs never do, and it is a good part of a guest's start.
+ */
+const defineRequire = (folder: string): void => {
+  const value = (made: unknown): unknown => {
+    define("require", made)
+    return made
+  }
+  deleteProperty(global, "require")
+  defineProperty(global, "require", {
+    configurable: true,
+    enumerable: true,
+    get: () => value(getBuiltinModule("node:module").createRequire(`${folder}/`)),
+    set: value
+  })
+}
+
 const nothing = (): void => {}
 
 /** UTF-8 bytes of a character of a string at most, so that a short text needs no count. */
@@ -472,7 +491,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
       configurable: true,
       value: (...words: ReadonlyArray<unknown>) => log("stderr", apply(formatWords, undefined, words))
     })
-    const own = new nodeConsole.Console({
+    const own = new console.Console({
       stdout: lineSink("stdout"),
       stderr: lineSink("stderr"),
       colorMode: false,
@@ -480,15 +499,14 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
       // The sinks fail of nothing; to listen for errors around each write costs as much as the rest of it.
       ignoreErrors: false
     })
-    // The object that the program, `node:console` and every module share keeps its identity.
+    // The object that the program, `node:console` and every module share keeps its identity. Nothing has imported it by
+    // name yet, so what a program imports by name is the console's own.
     for (const key of ownKeys(own)) {
       const descriptor = getOwnPropertyDescriptor(own, key)
       if (typeof key === "string" && typeof descriptor?.value === "function") {
         defineProperty(console, key, { ...descriptor, configurable: true, writable: true })
       }
     }
-    // So that what a program imports by name from node:console is the console's own.
-    syncBuiltinESMExports()
   }
 
   // ---- ends
@@ -776,7 +794,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
   installOutput()
   installEnds()
   keepTimers()
-  define("require", createRequire(`${guestProcess.cwd()}/`))
+  defineRequire(channel.folder ?? guestProcess.cwd())
 
   return (text) => {
     // An answer that comes now begins another turn, and concerns nobody.

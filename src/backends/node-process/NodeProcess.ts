@@ -43,7 +43,7 @@ export interface Options extends LimitsInput {
 export const defaultPermission: Permission = { allowRead: ["*"], allowChildProcess: true, allowWorker: true }
 
 const entry = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "./guest-process.ts" : "./guest-process.js", import.meta.url)
+  new URL(import.meta.url.endsWith(".ts") ? "./guest-process.ts" : "./guest-process.cjs", import.meta.url)
 )
 
 const flagsOf = (permission: Permission | false, folder: string): ReadonlyArray<string> => {

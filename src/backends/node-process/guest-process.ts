@@ -3,11 +3,9 @@
  * working directory, which it enters when its program comes.
  */
 import { closeSync, existsSync, readdirSync, readFileSync, writeSync } from "node:fs"
-import { createRequire, syncBuiltinESMExports } from "node:module"
 import { Socket } from "node:net"
-import os from "node:os"
 import { StringDecoder } from "node:string_decoder"
-import workerThreads, { type WorkerOptions } from "node:worker_threads"
+import type { WorkerOptions } from "node:worker_threads"
 import { startGuest } from "../javascript-guest/guest.ts"
 import { outOfMemoryCode } from "../process/ExitCode.ts"
 
@@ -99,6 +97,9 @@ channel.on("error", hostIsGone)
 channel.on("close", hostIsGone)
 channel.resume()
 
+// These two are changed before anything imports them by name, so what a program imports is what they are then.
+const os = process.getBuiltinModule("node:os")
+const workerThreads = process.getBuiltinModule("node:worker_threads")
 // The environment is empty, so Node would name the host's common folder for temporary files.
 Reflect.set(os, "tmpdir", () => folder)
 // Every heap reserves half a GiB for code, which counts as memory; a worker needs little of it.
@@ -112,17 +113,11 @@ Reflect.set(
     }
   }
 )
-syncBuiltinESMExports()
 process.argv = ["node", "program.ts"]
 
 const receive = startGuest({
   send,
   hold: (alive) => void (alive ? ref() : unref()),
+  folder,
   outOfMemory: () => reallyExit(outOfMemoryCode)
-})
-Object.defineProperty(globalThis, "require", {
-  configurable: true,
-  enumerable: true,
-  writable: true,
-  value: createRequire(`${folder}/`)
 })

@@ -98,7 +98,7 @@ const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta
 /** The guest of Node: its modules, and the path of the one that is started. */
 export const nodeGuest = (): Pick<GuestFiles, "entry" | "own"> => {
   const isSource = import.meta.url.endsWith(".ts")
-  const entry = fileOf(`../node-process/guest-process.${isSource ? "ts" : "js"}`)
+  const entry = fileOf(`../node-process/guest-process.${isSource ? "ts" : "cjs"}`)
   const root = fileOf("../..")
   const own = [...withImports(entry)].map((path) => ({
     to: join(ownFolder, relative(root, path)),

@@ -1,7 +1,6 @@
 /**
  * The entry of a guest in a worker thread: the JavaScript guest over a message port of its own.
  */
-import * as childProcess from "node:child_process"
 import { MessagePort, parentPort, workerData } from "node:worker_threads"
 import { startGuest } from "../javascript-guest/guest.ts"
 import { countedAtOnce, fewUnread, mostUnread, weightOf } from "./unread.ts"
@@ -35,16 +34,28 @@ const receive = startGuest({ send, hold: (alive) => (alive ? ref() : unref()) })
 port.on("message", (text: string) => receive(text))
 
 // A child of this thread is a child of the host's process, which ends it with the guest.
-const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect
-const spawn = getOwnPropertyDescriptor(childProcess.ChildProcess.prototype, "spawn")
-const spawnNative: unknown = spawn?.value
-if (typeof spawnNative === "function") {
-  defineProperty(childProcess.ChildProcess.prototype, "spawn", {
-    ...spawn,
-    value: function (this: childProcess.ChildProcess, ...args: ReadonlyArray<unknown>): unknown {
-      const result: unknown = apply(spawnNative, this, args)
+const { apply, defineProperty } = Reflect
+const tellOfChildren = (ofClass: unknown): void => {
+  if (typeof ofClass !== "function") throw new TypeError("no class of processes")
+  const prototype: object = ofClass.prototype
+  const spawn: unknown = Reflect.get(prototype, "spawn")
+  if (typeof spawn !== "function") throw new TypeError("no way to start a process")
+  defineProperty(prototype, "spawn", {
+    configurable: true,
+    writable: true,
+    value: function (this: { readonly pid?: unknown }, ...args: ReadonlyArray<unknown>): unknown {
+      const result: unknown = apply(spawn, this, args)
       if (typeof this.pid === "number") send(`{"type":"spawned","pid":${this.pid}}\n`)
       return result
     }
   })
+}
+try {
+  // What every child comes from; to load `node:child_process` itself would be a good part of a guest's start.
+  const binding: unknown = Reflect.get(process, "binding")
+  if (typeof binding !== "function") throw new TypeError("no bindings")
+  tellOfChildren(apply(binding, process, ["process_wrap"]).Process)
+} catch {
+  // Node's permissions, or a later Node, close that door.
+  tellOfChildren(process.getBuiltinModule("node:child_process").ChildProcess)
 }
