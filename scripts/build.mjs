@@ -21,6 +21,7 @@ process.chdir(root)
 /** Entries that other code starts by their path. The compiler inlines TypeScript, so users install none of it. */
 const bundles = [
   "backends/typescript-compiler/compiler-thread",
+  "backends/worker-thread/guest-loader",
   "backends/worker-thread/guest-thread",
   "backends/node-process/guest-process"
 ]

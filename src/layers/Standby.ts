@@ -1,7 +1,6 @@
 /**
  * Standby: fresh guests that are booted and wait for a program.
  */
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -98,26 +97,22 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
   )
   yield* fill
 
+  const refill = (): void => void runFork(fill)
+
   const lend = ({ guest, scope }: Waiting) =>
-    Effect.gen(function* () {
+    Effect.suspend(() => {
       let used = false
-      const over = Deferred.makeUnsafe<void>()
-      yield* Effect.addFinalizer(() =>
-        Effect.suspend(() => {
-          if (used || closed || ready.length >= size) return Scope.close(scope, Exit.void)
-          watch({ guest, scope })
-          return Effect.void
-        }).pipe(Effect.andThen(Deferred.succeed(over, undefined)))
-      )
-      yield* Effect.forkIn(
-        Deferred.await(over).pipe(
-          // The turn in which a run ends belongs to whoever waits for it.
-          Effect.andThen(Effect.sleep(0)),
-          Effect.timeoutOrElse({ duration: refillAfterMs, orElse: () => Effect.void }),
-          Effect.andThen(fill)
-        ),
-        poolScope
-      )
+      // Plain timers: a run waits for all that is set up here.
+      const early = setTimeout(refill, refillAfterMs)
+      early.unref()
+      const giveBack = Effect.suspend(() => {
+        clearTimeout(early)
+        if (used || closed || ready.length >= size) return Scope.close(scope, Exit.void)
+        watch({ guest, scope })
+        return Effect.void
+      })
+      // The turn in which a run ends belongs to whoever waits for it.
+      const over = Effect.sync(() => void setTimeout(refill, 0).unref())
       const lent: Guest = {
         send: (text) => {
           used = true
@@ -128,7 +123,7 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
         peakMemoryMb: () => guest.peakMemoryMb(),
         ...(guest.adopt === undefined ? {} : { adopt: (pid: number) => guest.adopt?.(pid) })
       }
-      return lent
+      return Effect.as(Effect.addFinalizer(() => Effect.andThen(giveBack, over)), lent)
     })
 
   const launch: GuestLauncher["Service"]["launch"] = Effect.suspend(() => {

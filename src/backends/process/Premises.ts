@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as RcRef from "effect/RcRef"
 import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
-import { randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { Socket } from "node:net"
@@ -99,7 +98,7 @@ const take = (useCgroup: boolean): Effect.Effect<Premises, never, Scope.Scope> =
   Effect.map(
     Effect.acquireRelease(
       Effect.promise(async () => {
-        const name = `effect-code-runtime-${process.pid}-${randomBytes(9).toString("hex")}`
+        const name = `effect-code-runtime-${process.pid}-${process.getBuiltinModule("node:crypto").randomBytes(9).toString("hex")}`
         const folders = join(tmpdir(), `${name}-`)
         const cgroup = useCgroup ? await Cgroup.make(name) : undefined
         return { cgroup, folders, keeper: startKeeper(folders, cgroup) }

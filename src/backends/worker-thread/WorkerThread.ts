@@ -24,6 +24,7 @@ import {
 } from "../../services/GuestLauncher.ts"
 import { type NodePermission, permissionFlags, permissionOption } from "../javascript-guest/NodePermission.ts"
 import * as TypeScriptCompiler from "../typescript-compiler/TypeScriptCompiler.ts"
+import * as GuestCode from "./GuestCode.ts"
 import { countedAtOnce, fewUnread, weightOf } from "./unread.ts"
 
 /** Options of the backend: the limits, and what a worker may do. */
@@ -35,7 +36,7 @@ export interface Options extends LimitsInput {
   readonly permission?: NodePermission | undefined
 }
 
-const entry = new URL(import.meta.url.endsWith(".ts") ? "./guest-thread.ts" : "./guest-thread.cjs", import.meta.url)
+const nextCode = GuestCode.make(new URL(".", import.meta.url), !import.meta.url.endsWith(".ts"))
 
 const isOutOfMemory = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
@@ -61,6 +62,7 @@ const kill = (pid: number): void => {
 
 class ThreadGuest implements Guest {
   readonly #worker: Worker
+  readonly #code = nextCode()
   readonly #port: MessagePort
   readonly #children = new Set<number>()
   /** What the messages weigh that the guest has sent and that were not read. */
@@ -77,7 +79,7 @@ class ThreadGuest implements Guest {
     const { port1, port2 } = new MessageChannel()
     const resourceLimits: ResourceLimits = { maxOldGenerationSizeMb: maxMemoryMb }
     this.#port = port1
-    this.#worker = new Worker(entry, {
+    this.#worker = new Worker(this.#code.entry, {
       name: "effect-code-runtime guest",
       argv: [],
       env: {},
@@ -88,7 +90,7 @@ class ThreadGuest implements Guest {
       stderr: true,
       trackUnmanagedFds: true,
       resourceLimits,
-      workerData: { port: port2, unread: this.#unread },
+      workerData: { ...this.#code.workerData, port: port2, unread: this.#unread },
       transferList: [port2]
     })
     port1.on("message", (message: unknown) => this.#onMessage(message))
@@ -142,6 +144,8 @@ class ThreadGuest implements Guest {
     yield* Effect.promise(() => this.#worker.terminate())
     this.#drain()
     this.#port.close()
+    const { settled } = this.#code
+    if (settled !== undefined) yield* Effect.promise(settled)
   }).pipe(Effect.ignoreCause)
 
   #onMessage(message: unknown): void {

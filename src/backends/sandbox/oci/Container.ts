@@ -4,7 +4,6 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
-import { randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
 import { StringDecoder } from "node:string_decoder"
 import type { LogChannel } from "../../../domain/RunEvent.ts"
@@ -288,7 +287,8 @@ const failure = (why: string, cause?: unknown) =>
 export const start = (recipe: Recipe): Effect.Effect<ContainerGuest, LaunchFailure> =>
   Effect.suspend(() => startAs(recipe, newName()))
 
-const newName = (): string => `effect-code-runtime-${process.pid}-${randomBytes(9).toString("hex")}`
+const newName = (): string =>
+  `effect-code-runtime-${process.pid}-${process.getBuiltinModule("node:crypto").randomBytes(9).toString("hex")}`
 
 const startAs = (recipe: Recipe, name: string): Effect.Effect<ContainerGuest, LaunchFailure> => {
   const { owed, socketPath } = recipe
