@@ -14,6 +14,7 @@ import {
 import { dirname, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
+import { bundle } from "./bundle.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 process.chdir(root)
@@ -52,18 +53,8 @@ for (const name of copies) {
 
 for (const name of bundles) {
   if (!existsSync(`src/${name}.ts`)) throw new Error(`src/${name}.ts is not there`)
-  const bundle = await rolldown({
-    input: `src/${name}.ts`,
-    platform: "node",
-    logLevel: "warn",
-    // TypeScript asks where its file lies to find libraries that a compiler of single files never reads.
-    transform: { define: { __filename: '""', __dirname: '""' } }
-  })
-  // A guest starts sooner with a CommonJS file: Node's loader of modules is not woken for it.
-  const [extension, format] = name.includes("guest") ? ["cjs", "cjs"] : ["js", "esm"]
   rmSync(`dist/${name}.js`)
-  await bundle.write({ file: `dist/${name}.${extension}`, format, minify: name.includes("compiler") })
-  await bundle.close()
+  await bundle(name, `dist/${dirname(name)}`)
 }
 
 /** Modules name files that lie beside them; those that are moved into a bundle name them from where the bundle lies. */

@@ -123,7 +123,10 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
         peakMemoryMb: () => guest.peakMemoryMb(),
         ...(guest.adopt === undefined ? {} : { adopt: (pid: number) => guest.adopt?.(pid) })
       }
-      return Effect.as(Effect.addFinalizer(() => Effect.andThen(giveBack, over)), lent)
+      return Effect.as(
+        Effect.addFinalizer(() => Effect.andThen(giveBack, over)),
+        lent
+      )
     })
 
   const launch: GuestLauncher["Service"]["launch"] = Effect.suspend(() => {
