@@ -76,15 +76,15 @@ const whole = {
 rmSync("dist/cli", { recursive: true })
 for (const [folder, names] of Object.entries(whole)) {
   for (const name of names) rmSync(`dist/${folder}/${name}.js.map`, { force: true })
-  const bundle = await rolldown({
+  const bundled = await rolldown({
     input: Object.fromEntries(names.map((name) => [name, `src/${folder}/${name}.ts`])),
     platform: "node",
     logLevel: "warn",
     external: [/^@deepseek-ai\//],
     plugins: [fromHome(folder)]
   })
-  await bundle.write({ dir: `dist/${folder}`, format: "esm", minify: true, chunkFileNames: "[name].js" })
-  await bundle.close()
+  await bundled.write({ dir: `dist/${folder}`, format: "esm", minify: true, chunkFileNames: "[name].js" })
+  await bundled.close()
 }
 chmodSync("dist/cli/main.js", 0o755)
 

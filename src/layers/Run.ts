@@ -67,10 +67,8 @@ export class Run<R> implements GuestListener {
   readonly #span: CallSpan | undefined
   readonly #fork: Fork<R>
   readonly #lines: LineSplitter
-  readonly #decoders: { readonly [channel in LogChannel]: TextDecoder } = {
-    stdout: new TextDecoder(),
-    stderr: new TextDecoder()
-  }
+  /** Made for the bytes that come below the capture: few runs have any. */
+  readonly #decoders: { [channel in LogChannel]?: TextDecoder } = {}
   readonly #open = new Map<number, OpenCall>()
   #waiting: Array<OpenCall> = []
   #taking = false
@@ -193,14 +191,15 @@ export class Run<R> implements GuestListener {
   }
 
   onStray(channel: LogChannel, bytes: Uint8Array): void {
-    const text = this.#decoders[channel].decode(bytes, { stream: true })
+    const decoder = (this.#decoders[channel] ??= new TextDecoder())
+    const text = decoder.decode(bytes, { stream: true })
     if (text !== "") this.#log(channel, text)
   }
 
   onExit(exit: GuestExit): void {
     for (const channel of ["stdout", "stderr"] as const) {
-      const rest = this.#decoders[channel].decode()
-      if (rest !== "") this.#log(channel, rest)
+      const rest = this.#decoders[channel]?.decode()
+      if (rest !== undefined && rest !== "") this.#log(channel, rest)
     }
     this.settle({ _tag: "Exit", exit })
   }

@@ -342,17 +342,18 @@ const define = (name: string, value: unknown): void => {
  * most programs never do, and it is a good part of a guest's start.
  */
 const defineRequire = (folder: string): void => {
-  const value = (made: unknown): unknown => {
-    define("require", made)
-    return made
-  }
   deleteProperty(global, "require")
   defineProperty(global, "require", {
     configurable: true,
     enumerable: true,
-    get: () => value(getBuiltinModule("node:module").createRequire(`${folder}/`)),
-    set: value
+    get: () => setRequire(getBuiltinModule("node:module").createRequire(`${folder}/`)),
+    set: setRequire
   })
+}
+
+const setRequire = (value: unknown): unknown => {
+  define("require", value)
+  return value
 }
 
 const nothing = (): void => {}
