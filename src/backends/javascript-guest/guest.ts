@@ -484,10 +484,6 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     }
     // Node writes warnings below every stream, into the host's own standard error.
     guestProcess.removeAllListeners("warning")
-    guestProcess.on("warning", (warning) => {
-      // The one that Node gives for our own way of compiling.
-      if (apply(indexOf, warning.message, ["USE_MAIN_CONTEXT_DEFAULT_LOADER"]) < 0) log("stderr", messageOf(warning))
-    })
     defineProperty(guestProcess, "_rawDebug", {
       configurable: true,
       value: (...words: ReadonlyArray<unknown>) => log("stderr", apply(formatWords, undefined, words))
@@ -508,6 +504,14 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
         defineProperty(console, key, { ...descriptor, configurable: true, writable: true })
       }
     }
+  }
+
+  /** Warnings are the program's from its start: those before are of the flags that the guest was started with. */
+  const installWarnings = (): void => {
+    guestProcess.on("warning", (warning) => {
+      // The one that Node gives for our own way of compiling.
+      if (apply(indexOf, warning.message, ["USE_MAIN_CONTEXT_DEFAULT_LOADER"]) < 0) log("stderr", messageOf(warning))
+    })
   }
 
   // ---- ends
@@ -774,6 +778,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     maxOutputBytes = frame.maxOutputBytes
     maxBindingBytes = frame.maxBindingBytes
     maxConcurrentCalls = frame.maxConcurrentCalls
+    installWarnings()
     let program: unknown
     try {
       const script = new Script(frame.program, {
