@@ -3,8 +3,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import type { Guest, GuestLauncher, GuestListener } from "../services/GuestLauncher.ts"
+import { StandbyGuest } from "./StandbyGuest.ts"
 
 interface Waiting {
   readonly guest: Guest
@@ -101,30 +103,38 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
 
   const lend = ({ guest, scope }: Waiting) =>
     Effect.suspend(() => {
-      let used = false
       // Plain timers: a run waits for all that is set up here.
       const early = setTimeout(refill, refillAfterMs)
       early.unref()
+      let replacement: { readonly scope: Scope.Closeable; readonly launched: Fiber.Fiber<unknown, unknown> } | undefined
+      const lent = new StandbyGuest(guest, (take) => {
+        const other = Scope.makeUnsafe()
+        const launched = runFork(
+          Effect.uninterruptible(
+            Scope.provide(launcher.launch, other).pipe(
+              Effect.exit,
+              Effect.map((exit) => take(Exit.isSuccess(exit) ? exit.value : undefined))
+            )
+          )
+        )
+        replacement = { scope: other, launched }
+      })
       const giveBack = Effect.suspend(() => {
         clearTimeout(early)
-        if (used || closed || ready.length >= size) return Scope.close(scope, Exit.void)
+        lent.giveBack()
+        if (lent.used || closed || ready.length >= size) return Scope.close(scope, Exit.void)
         watch({ guest, scope })
         return Effect.void
       })
+      const endReplacement = Effect.suspend(() =>
+        replacement === undefined
+          ? Effect.void
+          : Effect.andThen(Fiber.await(replacement.launched), Scope.close(replacement.scope, Exit.void))
+      )
       // The turn in which a run ends belongs to whoever waits for it.
       const over = Effect.sync(() => void setTimeout(refill, 0).unref())
-      const lent: Guest = {
-        send: (text) => {
-          used = true
-          guest.send(text)
-        },
-        listen: (listener) => guest.listen(listener),
-        busyMs: () => guest.busyMs(),
-        peakMemoryMb: () => guest.peakMemoryMb(),
-        ...(guest.adopt === undefined ? {} : { adopt: (pid: number) => guest.adopt?.(pid) })
-      }
       return Effect.as(
-        Effect.addFinalizer(() => Effect.andThen(giveBack, over)),
+        Effect.addFinalizer(() => giveBack.pipe(Effect.andThen(endReplacement), Effect.andThen(over))),
         lent
       )
     })
