@@ -92,6 +92,23 @@ describe.for(machines)("the filter of $architecture", ({ architecture, column, o
     assert.strictEqual(ask("prctl", 22n), errno(22))
     assert.strictEqual(ask("prlimit64", 0n), allow)
     assert.strictEqual(ask("prlimit64", 1n), errno(1))
+    for (const command of [0n, 4n, 7n, 37n, 1030n]) assert.strictEqual(ask("fcntl", 3n, command), allow)
+    // F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY, F_SET_RW_HINT and F_SET_FILE_RW_HINT.
+    for (const command of [8n, 10n, 15n, 1024n, 1026n, 1036n, 1038n]) {
+      assert.strictEqual(ask("fcntl", 3n, command), errno(22))
+    }
+    assert.strictEqual(ask("setrlimit", 7n), allow)
+    assert.strictEqual(ask("setrlimit", 4n), errno(1))
+    assert.strictEqual(ask("prlimit64", 0n, 7n, 4096n), allow)
+    assert.strictEqual(ask("prlimit64", 0n, 4n, 0n, 4096n), allow)
+    assert.strictEqual(ask("prlimit64", 0n, 4n, 4096n), errno(1))
+    assert.strictEqual(ask("prlimit64", 0n, 4n, 1n << 32n), errno(1))
+    // The kernel looks at half of it.
+    assert.strictEqual(ask("prlimit64", 0n, (1n << 32n) | 4n, 4096n), errno(1))
+    assert.strictEqual(ask("getsockopt", 3n, 1n, 4n), allow)
+    // SO_PEERCRED, SO_PEERSEC and SO_PEERPIDFD.
+    for (const option of [17n, 31n, 77n]) assert.strictEqual(ask("getsockopt", 3n, 1n, option), errno(92))
+    assert.strictEqual(ask("getsockopt", 3n, 6n, 4n), errno(92))
     assert.strictEqual(ask("setsockopt", 3n, 1n, 7n), allow)
     assert.strictEqual(ask("setsockopt", 3n, 1n, 26n), errno(92))
     assert.strictEqual(ask("setsockopt", 3n, 6n, 7n), errno(92))

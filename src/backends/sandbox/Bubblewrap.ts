@@ -162,6 +162,8 @@ const assemble = (
   const isZygote = role === "zygote"
   const firstData = firstPipe + (isZygote ? Zygote.pipes : 0)
   const own = (bytes: Uint8Array): string => String(firstData + data.push(bytes) - 1)
+  // A zygote puts the guests' filter on each of its forks by itself.
+  const filter = isZygote ? new Uint8Array() : encodeFilter(architecture, "guest")
   const tops = links()
   const place = (path: string): string => {
     const [, top = "", rest = ""] = /^\/([^/]+)(.*)$/u.exec(path) ?? []
@@ -182,7 +184,7 @@ const assemble = (
     isZygote ? zygoteRights : [],
     ["--uid", "1000", "--gid", "1000", "--hostname", "guest"],
     talking,
-    ["--add-seccomp-fd", own(encodeFilter(architecture, role))],
+    ["--add-seccomp-fd", own(encodeFilter(architecture, isZygote ? "zygote" : "start"))],
     mounts,
     files.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
     [...tops].flatMap(([name, target]) => ["--symlink", target, `/${name}`]),
@@ -191,7 +193,7 @@ const assemble = (
       "--perms",
       "0555",
       "--ro-bind-data",
-      own(Trampoline.assemble(architecture, limits, isZygote ? firstData : guestDescriptors)),
+      own(Trampoline.assemble(architecture, limits, filter, isZygote ? firstData : guestDescriptors)),
       "/guest/start"
     ],
     ["--perms", "0444", "--ro-bind-data", own(Buffer.from(status)), "/proc/self/status"],
@@ -367,8 +369,9 @@ export const make = (limits: Limits, policy: Checked): Effect.Effect<Engine, San
       Effect.gen(function* () {
         const command = commandOf(files, policy, limits, role)
         const { args, data } = assemble(files, policy, architecture, role, command, {
-          core: 0,
+          core: Trampoline.noCore,
           lockedMemory: 0,
+          signals: Trampoline.mostSignals,
           files: mostFiles,
           fileSize: writableBytes(policy),
           // The host's own meter ends a run long before; this holds should the host be stopped.
