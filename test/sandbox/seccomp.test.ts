@@ -86,6 +86,13 @@ describe.for(machines)("the filter of $architecture", ({ architecture, column, o
     assert.strictEqual(ask("sendto", 3n, 4n, 5n, 0n, 0n), allow)
     assert.strictEqual(ask("sendto", 3n, 4n, 5n, 0n, 1n << 32n), errno(1))
     assert.strictEqual(ask("sendto", 3n, 4n, 5n, 0n, 4096n), errno(1))
+    assert.strictEqual(ask("sendto", 3n, 4n, 5n, 1n, 0n), errno(95))
+    assert.strictEqual(ask("recvfrom", 3n, 4n, 5n, 0x4040n), allow)
+    assert.strictEqual(ask("recvfrom", 3n, 4n, 5n, 0x41n), errno(95))
+    for (const call of ["sendmsg", "recvmsg"]) {
+      assert.strictEqual(ask(call, 3n, 4n, 0x4000n), allow)
+      assert.strictEqual(ask(call, 3n, 4n, 1n), errno(95))
+    }
     assert.strictEqual(ask("ioctl", 0n, 0x5421n), allow)
     assert.strictEqual(ask("ioctl", 0n, 0x5412n), errno(25))
     assert.strictEqual(ask("prctl", 15n), allow)

@@ -222,9 +222,6 @@ const allowed: ReadonlyArray<Group> = [
   {
     why: "the ends of socket pairs and of its channel",
     calls: {
-      recvfrom: [45, 207],
-      sendmsg: [46, 211],
-      recvmsg: [47, 212],
       shutdown: [48, 210],
       getsockname: [51, 204],
       getpeername: [52, 205]
@@ -524,6 +521,18 @@ const coreSize = 4
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME is no flag of this call. */
 const namespaceFlags = 0x7e020000
 
+/** Allows calls whose flags, the argument at `index`, have no MSG_OOB. */
+const notOutOfBand = (index: number): ReadonlyArray<Instruction> => [
+  load(offsetOfArgument(index)),
+  [jumpAnySet, 0, 1, 1],
+  refuse("EOPNOTSUPP"),
+  give(returnAllow)
+]
+const inBand = {
+  decision: "allow without MSG_OOB, else EOPNOTSUPP",
+  why: "the ends of socket pairs and of its channel"
+}
+
 /** Calls that are allowed for some arguments. */
 const checked: { readonly [name: string]: Check } = {
   clone: {
@@ -602,16 +611,21 @@ const checked: { readonly [name: string]: Check } = {
   },
   sendto: {
     numbers: [44, 206],
-    decision: "allow without an address, else EPERM",
-    why: "writing to a connected stream",
+    decision: "allow without an address, else EPERM, and without MSG_OOB, else EOPNOTSUPP",
+    why: "writing to a connected stream; out of band, the kernel's seldom trodden way, had flaws",
     body: [
       load(offsetOfArgument(4)),
       [jumpEqual, 1, 0, 0],
       refuse("EPERM"),
       load(offsetOfArgument(4) + 4),
-      ...onlyValues([0], "EPERM")
+      [jumpEqual, 1, 0, 0],
+      refuse("EPERM"),
+      ...notOutOfBand(3)
     ]
   },
+  recvfrom: { numbers: [45, 207], ...inBand, body: notOutOfBand(3) },
+  sendmsg: { numbers: [46, 211], ...inBand, body: notOutOfBand(2) },
+  recvmsg: { numbers: [47, 212], ...inBand, body: notOutOfBand(2) },
   getsockopt: {
     numbers: [55, 209],
     decision: "allow what tells of the socket itself, else ENOPROTOOPT",

@@ -33,7 +33,10 @@ const conditions: { readonly [call: string]: ReadonlyArray<ReadonlyArray<Conditi
   setrlimit: otherThanCoreSize.map((resource) => [is(0, resource)]),
   prlimit64: [[is(0, 0), is(2, 0)], ...otherThanCoreSize.map((resource) => [is(0, 0), is(1, resource)])],
   socketpair: [[is(0, 1), masked(1, 0xf, 1)]],
-  sendto: [[is(4, 0)]],
+  sendto: [[is(4, 0), masked(3, 1, 0)]],
+  recvfrom: [[masked(3, 1, 0)]],
+  sendmsg: [[masked(2, 1, 0)]],
+  recvmsg: [[masked(2, 1, 0)]],
   getsockopt: [2, 3, 4, 7, 8, 9, 13, 20, 21, 30, 38, 39].map((option) => [is(1, 1), is(2, option)]),
   setsockopt: [7, 8, 9, 20, 21].map((option) => [is(1, 1), is(2, option)])
 }
