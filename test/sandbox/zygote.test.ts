@@ -259,6 +259,22 @@ return [before & (os.O_NONBLOCK | os.O_APPEND), fcntl.fcntl(0, fcntl.F_GETFL) & 
     assert.deepStrictEqual([first?.value, second?.value, looks], [1, 1, 1])
   })
 
+  it("can tell each other something by a lock on a file that both read, which nothing guards against", async () => {
+    await makeWithZygote()
+    const file = "import fcntl, os\nfile = os.open(os.__file__, os.O_RDONLY)\n"
+    const hold = `${file}fcntl.flock(file, fcntl.LOCK_EX)\nawait tools.meet()\nawait tools.meet()\nreturn True`
+    const look = `${file}await tools.meet()
+try:
+    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    seen = False
+except BlockingIOError:
+    seen = True
+await tools.meet()
+return seen`
+    const [held, seen] = await together(hold, look)
+    assert.deepStrictEqual([held?.value, seen?.value], [true, true])
+  })
+
   it("have what the policy gives: variables, packages, files", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sandbox-zygote-"))
     chmodSync(folder, 0o755)
