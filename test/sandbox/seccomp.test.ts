@@ -3,20 +3,21 @@
  */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
-import { type Architecture, assemble, encode, rules } from "../../src/backends/sandbox/SeccompFilter.ts"
+import { type Architecture, assemble, encode, type Role, rules } from "../../src/backends/sandbox/SeccompFilter.ts"
 
 /** Runs the filter as the kernel does. */
 const answer = (
   architecture: Architecture,
   token: number,
   number: number,
-  args: ReadonlyArray<bigint> = []
+  args: ReadonlyArray<bigint> = [],
+  role: Role = "typescript"
 ): number => {
   const data = Buffer.alloc(64)
   data.writeUInt32LE(number >>> 0, 0)
   data.writeUInt32LE(token, 4)
   args.forEach((value, index) => data.writeBigUInt64LE(BigInt.asUintN(64, value), 16 + 8 * index))
-  const program = assemble(architecture, "guest")
+  const program = assemble(architecture, role)
   let accumulator = 0
   for (let at = 0; at < program.length; at++) {
     const [code, jumpTrue, jumpFalse, operand] = program[at] ?? [0, 0, 0, 0]
@@ -121,10 +122,18 @@ describe.for(machines)("the filter of $architecture", ({ architecture, column, o
     assert.strictEqual(ask("setsockopt", 3n, 6n, 7n), errno(92))
   })
 
+  it("lets only guests of Node watch by epoll, which the kernel counts for the user", () => {
+    const number = numberOf("epoll_create1")
+    assert.strictEqual(answer(architecture, token, number), allow)
+    for (const role of ["python", "zygote"] as const) {
+      assert.strictEqual(answer(architecture, token, number, [], role), errno(38))
+    }
+  })
+
   it("is what the kernel takes: eight bytes an instruction, at most 4096 of them", () => {
-    const program = assemble(architecture, "guest")
+    const program = assemble(architecture, "typescript")
     assert.isAtMost(program.length, 4096)
-    assert.strictEqual(encode(architecture, "guest").length, program.length * 8)
+    assert.strictEqual(encode(architecture, "typescript").length, program.length * 8)
   })
 })
 

@@ -39,7 +39,7 @@ const unprivileged = (...words: ReadonlyArray<string>): string =>
 
 it("the first program puts the filter on what it becomes, after it has set the limits that the filter forbids", () => {
   const file = join(folder, "filtered")
-  writeFileSync(file, assemble(machine, { core: 1 }, encode(machine, "guest"), 4), { mode: 0o755 })
+  writeFileSync(file, assemble(machine, { core: 1 }, encode(machine, "typescript"), 4), { mode: 0o755 })
   const look = "grep -E '^(Max core|Seccomp)' /proc/self/limits /proc/self/status; ulimit -c 0 || echo refused"
   const told = unprivileged(file, "", "/bin/sh", "-c", `exec 2>/dev/null; (${look})`)
   assert.match(told, /Max core file size +1 +1 .*\n[^]*Seccomp:\t2\n[^]*refused\n$/u)
@@ -50,7 +50,7 @@ it("the first program says so where the filter cannot be put on", (context) => {
   context.skip(!existsSync(emulator), `there is no emulator: "apt-get install qemu-user" brings it`)
   const other = machine === "x64" ? "arm64" : "x64"
   const file = join(folder, "refused")
-  writeFileSync(file, assemble(other, {}, encode(other, "guest"), 6), { mode: 0o755 })
+  writeFileSync(file, assemble(other, {}, encode(other, "typescript"), 6), { mode: 0o755 })
   // An emulator lets nobody put on a filter, which would hold the emulator.
   const told = execFileSync("/bin/sh", ["-c", '"$@"; echo $?', "sh", emulator, file, "", "/bin/sh"], {
     encoding: "utf8"

@@ -163,7 +163,7 @@ const assemble = (
   const firstData = firstPipe + (isZygote ? Zygote.pipes : 0)
   const own = (bytes: Uint8Array): string => String(firstData + data.push(bytes) - 1)
   // A zygote puts the guests' filter on each of its forks by itself.
-  const filter = isZygote ? new Uint8Array() : encodeFilter(architecture, "guest")
+  const filter = isZygote ? new Uint8Array() : encodeFilter(architecture, policy.language)
   const tops = links()
   const place = (path: string): string => {
     const [, top = "", rest = ""] = /^\/([^/]+)(.*)$/u.exec(path) ?? []

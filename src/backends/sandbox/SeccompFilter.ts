@@ -204,8 +204,6 @@ const allowed: ReadonlyArray<Group> = [
   {
     why: "waiting for descriptors and locks",
     calls: {
-      epoll_create: [213, undefined],
-      epoll_create1: [291, 20],
       epoll_ctl: [233, 21],
       epoll_wait: [232, undefined],
       epoll_pwait: [281, 22],
@@ -472,6 +470,16 @@ const refused: ReadonlyArray<Group & { readonly errno: keyof typeof errnos }> = 
   }
 ]
 
+/**
+ * What epoll watches the kernel counts for the user, and Node dies where that is used up: a guest of a host that is no root
+ * could end it. Node's own guests cannot do without; CPython takes poll instead.
+ */
+const watching = {
+  decision: "allow for TypeScript, ENOSYS for Python",
+  why: "what it watches is counted for the user, which may be the host's; Python has poll instead",
+  calls: { epoll_create: [213, undefined], epoll_create1: [291, 20] } satisfies Numbers
+}
+
 // ---- the assembler
 
 /** One instruction of classic BPF: code, jump if true, jump if false, operand. */
@@ -658,13 +666,19 @@ export const rules: ReadonlyArray<Rule> = [
   ...allowed.flatMap(({ calls, why }) =>
     Object.entries(calls).map(([call, numbers]) => ({ call, numbers, decision: "allow", why }))
   ),
+  ...Object.entries<Numbers[string]>(watching.calls).map(([call, numbers]) => ({
+    call,
+    numbers,
+    decision: watching.decision,
+    why: watching.why
+  })),
   ...Object.entries(checked).map(([call, { decision, numbers, why }]) => ({ call, numbers, decision, why })),
   ...refused.flatMap(({ calls, errno, why }) =>
     Object.entries(calls).map(([call, numbers]) => ({ call, numbers, decision: errno, why }))
   )
 ]
 
-/** Who is held by a filter. */
+/** Who is held by a filter: a guest of either language, what starts a guest, a zygote. */
 export type Role = keyof typeof unchecked
 
 /**
@@ -672,8 +686,9 @@ export type Role = keyof typeof unchecked
  * top of its own; a zygote does so in each fork, in which it also makes namespaces, mounts, and gives up its rights.
  */
 const unchecked = {
-  guest: [],
-  start: ["prlimit64", "prctl"],
+  typescript: Object.keys(watching.calls),
+  python: [],
+  start: [...Object.keys(watching.calls), "prlimit64", "prctl"],
   zygote: ["prlimit64", "prctl", "clone", "mount", "capset"]
 } as const
 
