@@ -37,8 +37,24 @@ Seccomp:\t2
 /** The first process inside and one that only waits are none of the program's. */
 const waitingProcesses = 2
 
-/** Open files of one guest; its interpreter uses some 25. */
+/** Open files of one guest's process; its interpreter uses some 25. */
 const mostFiles = 512
+const fewestFiles = 128
+
+/**
+ * Open files of one process of a guest that is the host's own user to the kernel: so few that a guest by itself leaves the
+ * host most of what `epoll` may watch for that user. Each half of them can watch the other, and Node aborts where nothing more can be watched.
+ */
+export const filesBeside = (maxUserWatches: number, processes: number): number =>
+  Math.min(mostFiles, Math.max(fewestFiles, Math.floor(Math.sqrt(maxUserWatches / processes)))) || mostFiles
+
+const maxUserWatches = (): number => {
+  try {
+    return Number(readFileSync("/proc/sys/fs/epoll/max_user_watches", "utf8"))
+  } catch {
+    return Infinity
+  }
+}
 
 const unavailable = (reason: SandboxUnavailable["reason"], message: string) =>
   new SandboxUnavailable({ reason, message })
@@ -372,7 +388,11 @@ export const make = (limits: Limits, policy: Checked): Effect.Effect<Engine, San
           core: Trampoline.noCore,
           lockedMemory: 0,
           signals: Trampoline.mostSignals,
-          files: mostFiles,
+          // Python's guests have no epoll.
+          files:
+            who === undefined && policy.language === "typescript"
+              ? filesBeside(maxUserWatches(), policy.maxProcesses)
+              : mostFiles,
           fileSize: writableBytes(policy),
           // The host's own meter ends a run long before; this holds should the host be stopped.
           cpu: Math.ceil(limits.computeMs / 1000) + 60,
