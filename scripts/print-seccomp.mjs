@@ -1,4 +1,5 @@
-// Prints the sandbox's filter of system calls, as Markdown tables or, with `--bpf x64` or `--bpf arm64`, as instructions.
+// Prints the sandbox's filter of system calls, as Markdown tables or, with `--bpf x64` or `--bpf arm64`, as instructions (of guests of
+// TypeScript).
 import { parseArgs } from "node:util"
 import { assemble, rules } from "../src/backends/sandbox/SeccompFilter.ts"
 
@@ -16,7 +17,7 @@ if (values.bpf !== undefined && values.bpf !== "x64" && values.bpf !== "arm64") 
     0x54: "and",
     0x06: "return"
   }
-  assemble(values.bpf, "guest").forEach(([code, yes, no, operand], index) => {
+  assemble(values.bpf, "typescript").forEach(([code, yes, no, operand], index) => {
     const jumps = yes + no > 0 ? `  yes ${index + 1 + yes}, no ${index + 1 + no}` : ""
     console.log(`${String(index).padStart(4)}  ${names[code].padEnd(17)} 0x${(operand >>> 0).toString(16)}${jumps}`)
   })

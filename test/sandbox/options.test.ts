@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { filesBeside } from "../../src/backends/sandbox/Bubblewrap.ts"
 
 const condition = "--conditions=@effect-code-runtime/source"
 const subHost = fileURLToPath(new URL("./sub-host.ts", import.meta.url))
@@ -192,5 +193,19 @@ describe("a host that can make no sandbox fails with the remedy", () => {
     context.skip(!isRoot || !hasTools, "the other tests run as an ordinary user already")
     const told = await inNamespace(["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups"])
     assert.match(told, /"value":1/u)
+  })
+})
+
+describe("open files of a guest that is the host's own user", () => {
+  it("are so few that epoll can watch on: a guest could use up what its user may watch, and Node aborted", () => {
+    for (const memoryGb of [8, 24, 64]) {
+      // The kernel's default: 4 % of the memory, 184 bytes each.
+      const most = (memoryGb * 2 ** 30 * 0.04) / 184
+      const files = filesBeside(most, 128)
+      assert.isBelow(128 * (files / 2) ** 2, 0.3 * most, `${memoryGb} GB`)
+    }
+    assert.strictEqual(filesBeside(100_000, 32_768), 128)
+    assert.strictEqual(filesBeside(Infinity, 128), 512)
+    assert.strictEqual(filesBeside(NaN, 128), 512)
   })
 })

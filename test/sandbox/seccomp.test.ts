@@ -3,20 +3,21 @@
  */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
-import { type Architecture, assemble, encode, rules } from "../../src/backends/sandbox/SeccompFilter.ts"
+import { type Architecture, assemble, encode, type Role, rules } from "../../src/backends/sandbox/SeccompFilter.ts"
 
 /** Runs the filter as the kernel does. */
 const answer = (
   architecture: Architecture,
   token: number,
   number: number,
-  args: ReadonlyArray<bigint> = []
+  args: ReadonlyArray<bigint> = [],
+  role: Role = "typescript"
 ): number => {
   const data = Buffer.alloc(64)
   data.writeUInt32LE(number >>> 0, 0)
   data.writeUInt32LE(token, 4)
   args.forEach((value, index) => data.writeBigUInt64LE(BigInt.asUintN(64, value), 16 + 8 * index))
-  const program = assemble(architecture, "guest")
+  const program = assemble(architecture, role)
   let accumulator = 0
   for (let at = 0; at < program.length; at++) {
     const [code, jumpTrue, jumpFalse, operand] = program[at] ?? [0, 0, 0, 0]
@@ -86,21 +87,53 @@ describe.for(machines)("the filter of $architecture", ({ architecture, column, o
     assert.strictEqual(ask("sendto", 3n, 4n, 5n, 0n, 0n), allow)
     assert.strictEqual(ask("sendto", 3n, 4n, 5n, 0n, 1n << 32n), errno(1))
     assert.strictEqual(ask("sendto", 3n, 4n, 5n, 0n, 4096n), errno(1))
+    assert.strictEqual(ask("sendto", 3n, 4n, 5n, 1n, 0n), errno(95))
+    assert.strictEqual(ask("recvfrom", 3n, 4n, 5n, 0x4040n), allow)
+    assert.strictEqual(ask("recvfrom", 3n, 4n, 5n, 0x41n), errno(95))
+    for (const call of ["sendmsg", "recvmsg"]) {
+      assert.strictEqual(ask(call, 3n, 4n, 0x4000n), allow)
+      assert.strictEqual(ask(call, 3n, 4n, 1n), errno(95))
+    }
     assert.strictEqual(ask("ioctl", 0n, 0x5421n), allow)
     assert.strictEqual(ask("ioctl", 0n, 0x5412n), errno(25))
     assert.strictEqual(ask("prctl", 15n), allow)
     assert.strictEqual(ask("prctl", 22n), errno(22))
     assert.strictEqual(ask("prlimit64", 0n), allow)
     assert.strictEqual(ask("prlimit64", 1n), errno(1))
+    for (const command of [0n, 4n, 7n, 37n, 1030n]) assert.strictEqual(ask("fcntl", 3n, command), allow)
+    // F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY, F_SET_RW_HINT and F_SET_FILE_RW_HINT.
+    for (const command of [8n, 10n, 15n, 1024n, 1026n, 1036n, 1038n]) {
+      assert.strictEqual(ask("fcntl", 3n, command), errno(22))
+    }
+    assert.strictEqual(ask("setrlimit", 7n), allow)
+    assert.strictEqual(ask("setrlimit", 4n), errno(1))
+    assert.strictEqual(ask("prlimit64", 0n, 7n, 4096n), allow)
+    assert.strictEqual(ask("prlimit64", 0n, 4n, 0n, 4096n), allow)
+    assert.strictEqual(ask("prlimit64", 0n, 4n, 4096n), errno(1))
+    assert.strictEqual(ask("prlimit64", 0n, 4n, 1n << 32n), errno(1))
+    // The kernel looks at half of it.
+    assert.strictEqual(ask("prlimit64", 0n, (1n << 32n) | 4n, 4096n), errno(1))
+    assert.strictEqual(ask("getsockopt", 3n, 1n, 4n), allow)
+    // SO_PEERCRED, SO_PEERSEC and SO_PEERPIDFD.
+    for (const option of [17n, 31n, 77n]) assert.strictEqual(ask("getsockopt", 3n, 1n, option), errno(92))
+    assert.strictEqual(ask("getsockopt", 3n, 6n, 4n), errno(92))
     assert.strictEqual(ask("setsockopt", 3n, 1n, 7n), allow)
     assert.strictEqual(ask("setsockopt", 3n, 1n, 26n), errno(92))
     assert.strictEqual(ask("setsockopt", 3n, 6n, 7n), errno(92))
   })
 
+  it("lets only guests of Node watch by epoll, which the kernel counts for the user", () => {
+    const number = numberOf("epoll_create1")
+    assert.strictEqual(answer(architecture, token, number), allow)
+    for (const role of ["python", "zygote"] as const) {
+      assert.strictEqual(answer(architecture, token, number, [], role), errno(38))
+    }
+  })
+
   it("is what the kernel takes: eight bytes an instruction, at most 4096 of them", () => {
-    const program = assemble(architecture, "guest")
+    const program = assemble(architecture, "typescript")
     assert.isAtMost(program.length, 4096)
-    assert.strictEqual(encode(architecture, "guest").length, program.length * 8)
+    assert.strictEqual(encode(architecture, "typescript").length, program.length * 8)
   })
 })
 

@@ -2,9 +2,11 @@
  * The zygote of Python's sandboxes: what its guests share, what they do not, and how it begins and ends.
  */
 import { PromiseAdapter, Sandbox } from "effect-code-runtime"
+import { execFileSync } from "node:child_process"
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, assert, describe, it } from "vitest"
 import { find } from "../../src/backends/sandbox/ControlGroup.ts"
 import { children, isAlive, numbers, tree } from "../../src/backends/sandbox/ProcessTree.ts"
@@ -23,6 +25,8 @@ const makeWithZygote = async (options: Partial<Sandbox.Options> = {}): Promise<v
   await make(options)
   await until(async () => {
     assert.strictEqual(await valueOf("return 7"), 7)
+    // The next standby takes a moment, and each run takes one of the forks that a zygote can make.
+    for (let look = 0; look < 20 && inside(2).length < 2; look++) await sleep(5)
     return inside(2).length >= 2
   })
 }
@@ -48,6 +52,40 @@ const inside = (depth?: number): ReadonlyArray<number> =>
 const zygotes = (): ReadonlyArray<number> =>
   inside(1).filter((pid) => /^\/usr\/bin\/python[^\0]*\0.*zygote\.py\0/u.test(read(`/proc/${pid}/cmdline`)))
 
+/** Asks the kernel what of several processes is one and the same thing. */
+const kcmp = `
+import ctypes, json, os, sys
+library = ctypes.CDLL(None, use_errno=True)
+number = 272 if os.uname().machine == "aarch64" else 312
+FILE, VM, FILES, FS, SIGHAND, IO, SYSVSEM = range(7)
+def same(first, second, kind, one=0, other=0):
+    result = library.syscall(number, first, second, kind, ctypes.c_ulong(one), ctypes.c_ulong(other))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "kcmp")
+    return result == 0
+def descriptors(pid):
+    return [int(name) for name in os.listdir(f"/proc/{pid}/fd")]
+pids = [int(each) for each in sys.argv[1:]]
+shared = []
+for at, first in enumerate(pids):
+    for second in pids[at + 1:]:
+        shared += [[first, second, kind] for kind in (VM, FILES, FS, SIGHAND) if same(first, second, kind)]
+        for one in descriptors(first):
+            shared += [[first, second, one, other] for other in descriptors(second) if same(first, second, FILE, one, other)]
+print(json.dumps(shared))`
+
+/** What processes share that forking shares: memory, descriptors, and what is open, with its flags and its position. */
+const sharedBy = (...pids: ReadonlyArray<number>): unknown =>
+  JSON.parse(execFileSync("/usr/bin/python3", ["-c", kcmp, ...pids.map(String)], { encoding: "utf8" }))
+
+/** The numbers of a process's group and of its session, on the host. */
+const groupAndSession = (pid: number): string =>
+  read(`/proc/${pid}/stat`)
+    .replace(/^.*\) /u, "")
+    .split(" ")
+    .slice(2, 4)
+    .join()
+
 const isConfined = (pid: number): boolean => read(`/proc/${pid}/status`).includes("Seccomp_filters:\t2")
 const descriptors = (): number => readdirSync("/proc/self/fd").length
 
@@ -55,7 +93,7 @@ const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => 
   const end = performance.now() + 15_000
   while (!(await holds())) {
     if (performance.now() > end) throw new Error("it did not come")
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await sleep(5)
   }
 }
 
@@ -66,15 +104,21 @@ const valueOf = async (program: string): Promise<unknown> => {
 }
 
 /** Two programs at once: each waits at `tools.meet()` until the other is there too, as often as it likes. */
-const together = (first: string, second: string) => {
+const together = async (first: string, second: string, look: () => void = () => {}) => {
+  let areSiblings = true
   const waiting: Array<() => void> = []
   const meet = () =>
     new Promise<null>((resolve) => {
       waiting.push(() => resolve(null))
-      if (waiting.length === 2) for (const go of waiting.splice(0)) go()
+      if (waiting.length < 2) return
+      areSiblings &&= inside(2).length >= 4
+      look()
+      for (const go of waiting.splice(0)) go()
     })
   const bindings = [{ global: "tools", functions: { meet } }]
-  return Promise.all([first, second].map((program) => runtime.run({ program, bindings })))
+  const outcomes = await Promise.all([first, second].map((program) => runtime.run({ program, bindings })))
+  assert.isTrue(areSiblings, "both were forks")
+  return outcomes
 }
 
 describe.skipIf(isAbsent)("guests of one zygote", { timeout: 120_000 }, () => {
@@ -137,8 +181,6 @@ return [found, os.getpid(), os.getppid(), descriptors, os.listdir("/tmp"), seen,
     const [hidden, looked] = await together(secret, look)
     assert.strictEqual(hidden?.value, "secret")
     assert.deepStrictEqual(looked?.value, [[1, 2], 2, 1, [], [], [false, false, false], {}])
-    // They were siblings.
-    assert.strictEqual(zygotes().length, 1)
   })
 
   it("send no signal to a sibling, to the zygote or to what leads their own namespace", async () => {
@@ -160,6 +202,77 @@ return 2`
     const [waited, signalled] = await together(wait, signal)
     assert.deepStrictEqual([waited?.value, signalled?.value], [1, 2])
     assert.strictEqual(zygotes().length, 1)
+  })
+
+  it("end no sibling by a signal to their process group, which was that of the zygote and of all its forks", async () => {
+    await makeWithZygote()
+    const wait = "await tools.meet()\nawait tools.meet()\nreturn 1"
+    // The same signal reaches a child of its own, which proves that it is sent.
+    const signal = `
+import os, signal
+child = os.fork()
+if child == 0:
+    while True:
+        signal.pause()
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+await tools.meet()
+os.kill(0, signal.SIGTERM)
+os.killpg(os.getpgrp(), signal.SIGTERM)
+reached = os.waitpid(child, 0)[1] == signal.SIGTERM
+await tools.meet()
+os.kill(0, signal.SIGKILL)`
+    const [waited, signalled] = await together(wait, signal)
+    assert.strictEqual(waited?.value, 1, waited?.error?.message)
+    assert.match(signalled?.error?.message ?? "", /SIGKILL/u)
+    assert.isAtLeast(zygotes().length, 1)
+  })
+
+  it("leave no mark on standard input: what is open in the zygote kept the flags that a guest set, for the next", async () => {
+    await makeWithZygote()
+    const mark = `
+import fcntl, os
+before = fcntl.fcntl(0, fcntl.F_GETFL)
+fcntl.fcntl(0, fcntl.F_SETFL, before | os.O_NONBLOCK | os.O_APPEND)
+return [before & (os.O_NONBLOCK | os.O_APPEND), fcntl.fcntl(0, fcntl.F_GETFL) & (os.O_NONBLOCK | os.O_APPEND) != 0]`
+    for (let run = 0; run < 3; run++) assert.deepStrictEqual(await valueOf(mark), [0, true])
+  })
+
+  it("share nothing with a sibling that a fork shares: no memory, no open file, no session", async (context) => {
+    context.skip(process.geteuid?.() !== 0, "only root may compare other processes")
+    await makeWithZygote()
+    let looks = 0
+    const look = () => {
+      looks++
+      const [bubblewrap = 0, zygote = 0] = inside(1)
+      const forks = inside(2).filter(isConfined)
+      const leaders = forks.filter((pid) => numbers(pid).at(-1) === 1)
+      assert.isAtLeast(leaders.length, 2)
+      // What bubblewrap leaves running and the zygote share what is open, so the question can be answered with yes.
+      assert.notDeepEqual(sharedBy(bubblewrap, zygote), [])
+      const guests = forks.filter((pid) => !leaders.includes(pid))
+      assert.deepStrictEqual(sharedBy(zygote, ...guests), [])
+      assert.deepStrictEqual(sharedBy(zygote, ...leaders), [])
+      assert.strictEqual(new Set([zygote, ...leaders].map(groupAndSession)).size, 1 + leaders.length)
+    }
+    const meet = "await tools.meet()\nreturn 1"
+    const [first, second] = await together(meet, meet, look)
+    assert.deepStrictEqual([first?.value, second?.value, looks], [1, 1, 1])
+  })
+
+  it("can tell each other something by a lock on a file that both read, which nothing guards against", async () => {
+    await makeWithZygote()
+    const file = "import fcntl, os\nfile = os.open(os.__file__, os.O_RDONLY)\n"
+    const hold = `${file}fcntl.flock(file, fcntl.LOCK_EX)\nawait tools.meet()\nawait tools.meet()\nreturn True`
+    const look = `${file}await tools.meet()
+try:
+    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    seen = False
+except BlockingIOError:
+    seen = True
+await tools.meet()
+return seen`
+    const [held, seen] = await together(hold, look)
+    assert.deepStrictEqual([held?.value, seen?.value], [true, true])
   })
 
   it("have what the policy gives: variables, packages, files", async () => {

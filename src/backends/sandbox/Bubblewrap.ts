@@ -37,8 +37,24 @@ Seccomp:\t2
 /** The first process inside and one that only waits are none of the program's. */
 const waitingProcesses = 2
 
-/** Open files of one guest; its interpreter uses some 25. */
+/** Open files of one guest's process; its interpreter uses some 25. */
 const mostFiles = 512
+const fewestFiles = 128
+
+/**
+ * Open files of one process of a guest that is the host's own user to the kernel: so few that a guest by itself leaves the
+ * host most of what `epoll` may watch for that user. Each half of them can watch the other, and Node aborts where nothing more can be watched.
+ */
+export const filesBeside = (maxUserWatches: number, processes: number): number =>
+  Math.min(mostFiles, Math.max(fewestFiles, Math.floor(Math.sqrt(maxUserWatches / processes)))) || mostFiles
+
+const maxUserWatches = (): number => {
+  try {
+    return Number(readFileSync("/proc/sys/fs/epoll/max_user_watches", "utf8"))
+  } catch {
+    return Infinity
+  }
+}
 
 const unavailable = (reason: SandboxUnavailable["reason"], message: string) =>
   new SandboxUnavailable({ reason, message })
@@ -162,6 +178,8 @@ const assemble = (
   const isZygote = role === "zygote"
   const firstData = firstPipe + (isZygote ? Zygote.pipes : 0)
   const own = (bytes: Uint8Array): string => String(firstData + data.push(bytes) - 1)
+  // A zygote puts the guests' filter on each of its forks by itself.
+  const filter = isZygote ? new Uint8Array() : encodeFilter(architecture, policy.language)
   const tops = links()
   const place = (path: string): string => {
     const [, top = "", rest = ""] = /^\/([^/]+)(.*)$/u.exec(path) ?? []
@@ -182,7 +200,7 @@ const assemble = (
     isZygote ? zygoteRights : [],
     ["--uid", "1000", "--gid", "1000", "--hostname", "guest"],
     talking,
-    ["--add-seccomp-fd", own(encodeFilter(architecture, role))],
+    ["--add-seccomp-fd", own(encodeFilter(architecture, isZygote ? "zygote" : "start"))],
     mounts,
     files.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
     [...tops].flatMap(([name, target]) => ["--symlink", target, `/${name}`]),
@@ -191,7 +209,7 @@ const assemble = (
       "--perms",
       "0555",
       "--ro-bind-data",
-      own(Trampoline.assemble(architecture, limits, isZygote ? firstData : guestDescriptors)),
+      own(Trampoline.assemble(architecture, limits, filter, isZygote ? firstData : guestDescriptors)),
       "/guest/start"
     ],
     ["--perms", "0444", "--ro-bind-data", own(Buffer.from(status)), "/proc/self/status"],
@@ -367,9 +385,14 @@ export const make = (limits: Limits, policy: Checked): Effect.Effect<Engine, San
       Effect.gen(function* () {
         const command = commandOf(files, policy, limits, role)
         const { args, data } = assemble(files, policy, architecture, role, command, {
-          core: 0,
+          core: Trampoline.noCore,
           lockedMemory: 0,
-          files: mostFiles,
+          signals: Trampoline.mostSignals,
+          // Python's guests have no epoll.
+          files:
+            who === undefined && policy.language === "typescript"
+              ? filesBeside(maxUserWatches(), policy.maxProcesses)
+              : mostFiles,
           fileSize: writableBytes(policy),
           // The host's own meter ends a run long before; this holds should the host be stopped.
           cpu: Math.ceil(limits.computeMs / 1000) + 60,

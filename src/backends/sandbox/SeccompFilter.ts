@@ -88,7 +88,6 @@ const allowed: ReadonlyArray<Group> = [
       dup: [32, 23],
       dup2: [33, undefined],
       dup3: [292, 24],
-      fcntl: [72, 25],
       flock: [73, 32],
       pipe: [22, undefined],
       pipe2: [293, 59],
@@ -148,7 +147,6 @@ const allowed: ReadonlyArray<Group> = [
       rseq: [334, 293],
       arch_prctl: [158, undefined],
       getrlimit: [97, 163],
-      setrlimit: [160, 164],
       getrusage: [98, 165],
       times: [100, 153],
       sched_yield: [24, 124],
@@ -206,8 +204,6 @@ const allowed: ReadonlyArray<Group> = [
   {
     why: "waiting for descriptors and locks",
     calls: {
-      epoll_create: [213, undefined],
-      epoll_create1: [291, 20],
       epoll_ctl: [233, 21],
       epoll_wait: [232, undefined],
       epoll_pwait: [281, 22],
@@ -224,11 +220,7 @@ const allowed: ReadonlyArray<Group> = [
   {
     why: "the ends of socket pairs and of its channel",
     calls: {
-      recvfrom: [45, 207],
-      sendmsg: [46, 211],
-      recvmsg: [47, 212],
       shutdown: [48, 210],
-      getsockopt: [55, 209],
       getsockname: [51, 204],
       getpeername: [52, 205]
     }
@@ -478,6 +470,16 @@ const refused: ReadonlyArray<Group & { readonly errno: keyof typeof errnos }> = 
   }
 ]
 
+/**
+ * What epoll watches the kernel counts for the user, and Node dies where that is used up: a guest of a host that is no root
+ * could end it. Node's own guests cannot do without; CPython takes poll instead.
+ */
+const watching = {
+  decision: "allow for TypeScript, ENOSYS for Python",
+  why: "what it watches is counted for the user, which may be the host's; Python has poll instead",
+  calls: { epoll_create: [213, undefined], epoll_create1: [291, 20] } satisfies Numbers
+}
+
 // ---- the assembler
 
 /** One instruction of classic BPF: code, jump if true, jump if false, operand. */
@@ -521,8 +523,23 @@ interface Check {
   readonly body: ReadonlyArray<Instruction>
 }
 
+/** RLIMIT_CORE. */
+const coreSize = 4
+
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME is no flag of this call. */
 const namespaceFlags = 0x7e020000
+
+/** Allows calls whose flags, the argument at `index`, have no MSG_OOB. */
+const notOutOfBand = (index: number): ReadonlyArray<Instruction> => [
+  load(offsetOfArgument(index)),
+  [jumpAnySet, 0, 1, 1],
+  refuse("EOPNOTSUPP"),
+  give(returnAllow)
+]
+const inBand = {
+  decision: "allow without MSG_OOB, else EOPNOTSUPP",
+  why: "the ends of socket pairs and of its channel"
+}
 
 /** Calls that are allowed for some arguments. */
 const checked: { readonly [name: string]: Check } = {
@@ -552,11 +569,40 @@ const checked: { readonly [name: string]: Check } = {
       ...onlyValues([0x541b, 0x5421, 0x5451, 0x5450, 0x5401, 0x802c542a, 0x5413], "ENOTTY")
     ]
   },
+  fcntl: {
+    numbers: [72, 25],
+    decision: "allow duplicates, flags, locks and the sizes of pipes, else EINVAL",
+    why: "no leases and no hints on files of the host, no news of who else uses them, no signals to owners",
+    body: [
+      load(offsetOfArgument(1)),
+      // DUPFD 0, GETFD and SETFD, GETFL and SETFL, GETLK, SETLK and SETLKW, the OFD_ three, DUPFD_QUERY, DUPFD_CLOEXEC,
+      // SETPIPE_SZ and GETPIPE_SZ, GET_SEALS.
+      ...onlyValues([0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1027, 1030, 1031, 1032, 1034], "EINVAL")
+    ]
+  },
+  setrlimit: {
+    numbers: [160, 164],
+    decision: "allow but for RLIMIT_CORE, else EPERM",
+    why: "at 1, and at no other value, it keeps the kernel from starting the host's own handler of crashes",
+    body: [load(offsetOfArgument(0)), [jumpEqual, 0, 1, coreSize], refuse("EPERM"), give(returnAllow)]
+  },
   prlimit64: {
     numbers: [302, 261],
-    decision: "allow for the caller itself (pid 0), else EPERM",
+    decision: "allow for the caller itself (pid 0), and of RLIMIT_CORE only reading, else EPERM",
     why: "limits can be read, and lowered; no other process's",
-    body: [load(offsetOfArgument(0)), ...onlyValues([0], "EPERM")]
+    body: [
+      load(offsetOfArgument(0)),
+      [jumpEqual, 1, 0, 0],
+      refuse("EPERM"),
+      load(offsetOfArgument(1)),
+      [jumpEqual, 1, 0, coreSize],
+      give(returnAllow),
+      load(offsetOfArgument(2)),
+      [jumpEqual, 1, 0, 0],
+      refuse("EPERM"),
+      load(offsetOfArgument(2) + 4),
+      ...onlyValues([0], "EPERM")
+    ]
   },
   socketpair: {
     numbers: [53, 199],
@@ -573,14 +619,32 @@ const checked: { readonly [name: string]: Check } = {
   },
   sendto: {
     numbers: [44, 206],
-    decision: "allow without an address, else EPERM",
-    why: "writing to a connected stream",
+    decision: "allow without an address, else EPERM, and without MSG_OOB, else EOPNOTSUPP",
+    why: "writing to a connected stream; out of band, the kernel's seldom trodden way, had flaws",
     body: [
       load(offsetOfArgument(4)),
       [jumpEqual, 1, 0, 0],
       refuse("EPERM"),
       load(offsetOfArgument(4) + 4),
-      ...onlyValues([0], "EPERM")
+      [jumpEqual, 1, 0, 0],
+      refuse("EPERM"),
+      ...notOutOfBand(3)
+    ]
+  },
+  recvfrom: { numbers: [45, 207], ...inBand, body: notOutOfBand(3) },
+  sendmsg: { numbers: [46, 211], ...inBand, body: notOutOfBand(2) },
+  recvmsg: { numbers: [47, 212], ...inBand, body: notOutOfBand(2) },
+  getsockopt: {
+    numbers: [55, 209],
+    decision: "allow what tells of the socket itself, else ENOPROTOOPT",
+    why: "no handle and no label of the process at the other end, which is the host",
+    body: [
+      load(offsetOfArgument(1)),
+      [jumpEqual, 1, 0, 1],
+      refuse("ENOPROTOOPT"),
+      load(offsetOfArgument(2)),
+      // REUSEADDR 2, TYPE, ERROR, SNDBUF and RCVBUF, KEEPALIVE, LINGER 13, RCVTIMEO and SNDTIMEO, ACCEPTCONN, PROTOCOL, DOMAIN.
+      ...onlyValues([2, 3, 4, 7, 8, 9, 13, 20, 21, 30, 38, 39], "ENOPROTOOPT")
     ]
   },
   setsockopt: {
@@ -602,24 +666,41 @@ export const rules: ReadonlyArray<Rule> = [
   ...allowed.flatMap(({ calls, why }) =>
     Object.entries(calls).map(([call, numbers]) => ({ call, numbers, decision: "allow", why }))
   ),
+  ...Object.entries<Numbers[string]>(watching.calls).map(([call, numbers]) => ({
+    call,
+    numbers,
+    decision: watching.decision,
+    why: watching.why
+  })),
   ...Object.entries(checked).map(([call, { decision, numbers, why }]) => ({ call, numbers, decision, why })),
   ...refused.flatMap(({ calls, errno, why }) =>
     Object.entries(calls).map(([call, numbers]) => ({ call, numbers, decision: errno, why }))
   )
 ]
 
-/** What a zygote must do to make a guest; the guest then puts the guests' filter on top of the zygote's. */
-const forking = ["clone", "mount", "prctl", "capset"]
+/** Who is held by a filter: a guest of either language, what starts a guest, a zygote. */
+export type Role = keyof typeof unchecked
+
+/**
+ * Calls that each may make whatever their arguments. What starts a guest sets its limits and puts the guests' filter on
+ * top of its own; a zygote does so in each fork, in which it also makes namespaces, mounts, and gives up its rights.
+ */
+const unchecked = {
+  typescript: Object.keys(watching.calls),
+  python: [],
+  start: [...Object.keys(watching.calls), "prlimit64", "prctl"],
+  zygote: ["prlimit64", "prctl", "clone", "mount", "capset"]
+} as const
 
 /** The number of a call that a rule names. */
 export const numberOf = (call: string, architecture: Architecture): number | undefined =>
   rules.find((rule) => rule.call === call)?.numbers[architectures[architecture].column]
 
 /**
- * The filter's instructions, for guests or for a zygote, which alone can make namespaces, mount and give up its rights.
+ * The filter's instructions.
  * A call of another architecture ends the process; a call of the x32 table and any call without a rule ends as ENOSYS.
  */
-export const assemble = (architecture: Architecture, role: "guest" | "zygote"): ReadonlyArray<Instruction> => {
+export const assemble = (architecture: Architecture, role: Role): ReadonlyArray<Instruction> => {
   const { column, token } = architectures[architecture]
   const program: Array<Instruction> = [
     load(offsetOfArchitecture),
@@ -628,7 +709,7 @@ export const assemble = (architecture: Architecture, role: "guest" | "zygote"): 
     load(offsetOfNumber)
   ]
   if (architecture === "x64") program.push([jumpAtLeast, 0, 1, 0x40000000], refuse("ENOSYS"))
-  for (const call of role === "zygote" ? forking : []) {
+  for (const call of unchecked[role]) {
     const number = numberOf(call, architecture)
     if (number !== undefined) program.push([jumpEqual, 0, 1, number], give(returnAllow))
   }
@@ -653,7 +734,7 @@ export const assemble = (architecture: Architecture, role: "guest" | "zygote"): 
 }
 
 /** The bytes of the filter, as the kernel and bubblewrap's `--add-seccomp-fd` read them. */
-export const encode = (architecture: Architecture, role: "guest" | "zygote"): Uint8Array => {
+export const encode = (architecture: Architecture, role: Role): Uint8Array => {
   const program = assemble(architecture, role)
   const bytes = new DataView(new ArrayBuffer(program.length * 8))
   program.forEach(([code, jumpTrue, jumpFalse, operand], index) => {

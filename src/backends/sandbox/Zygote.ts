@@ -117,7 +117,7 @@ export class Zygote {
     const order = {
       first: firstPipe,
       clone: numberOf("clone", architecture),
-      filter: Buffer.from(encode(architecture, "guest")).toString("base64"),
+      filter: Buffer.from(encode(architecture, "python")).toString("base64"),
       tmpfs
     }
     this.#built.channel.write(`${JSON.stringify(order)}\n`)

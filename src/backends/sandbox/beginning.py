@@ -6,9 +6,10 @@ import sys
 
 
 def begin():
+    names = set(sys.argv[2:])
     # CPython sets the locale's variables by itself.
     for key in list(posix.environ):
-        if key.decode("utf-8", "surrogateescape") not in sys.argv[2:]:
+        if key.decode("utf-8", "surrogateescape") not in names:
             posix.unsetenv(key)
             del posix.environ[key]
     if sys.argv[1]:

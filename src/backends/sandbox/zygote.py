@@ -13,8 +13,8 @@ import sys
 from _json import make_scanner
 from _signal import SIG_DFL, SIGCHLD, SIGINT, default_int_handler, signal
 from marshal import loads
-from posix import O_RDWR, _exit, chdir, close, closerange, dup2, fork, open, pidfd_open, pipe, read, strerror, waitpid
-from posix import waitstatus_to_exitcode, write
+from posix import O_RDONLY, O_RDWR, _exit, chdir, close, closerange, dup2, fork, open, pidfd_open, pipe, read, setsid
+from posix import strerror, waitpid, waitstatus_to_exitcode, write
 from select import POLLIN, poll
 
 import ctypes
@@ -73,6 +73,10 @@ def lead(pipes, order, report):
     """The first process of a guest's namespace: starts the guest, waits for its end and repeats its status."""
     try:
         channel, output, errors = pipes
+        # A signal to a process group reaches all its members, in whichever namespace: the group must be the guest's alone.
+        setsid()
+        # What is open in the zygote has one state for all that inherit it: flags, owner, position.
+        dup2(open("/dev/null", O_RDONLY), 0)
         dup2(channel, 3)
         dup2(output, 1)
         dup2(errors, 2)

@@ -15,6 +15,7 @@ import type { Guest, LaunchFailure } from "../../../services/GuestLauncher.ts"
 import { lastWords } from "../../process/Ending.ts"
 import { nodeGuest } from "../GuestFiles.ts"
 import { SandboxUnavailable } from "../SandboxUnavailable.ts"
+import * as Trampoline from "../Trampoline.ts"
 import { type ContainerGuest, type Recipe, remove, start } from "./Container.ts"
 import * as Engine from "./Engine.ts"
 import type { Checked } from "./OciPolicy.ts"
@@ -132,8 +133,10 @@ const configOf = (
           : {})
       },
       Ulimits: [
-        hard("core", 0),
+        // Podman without root fails where its user's own limit is 0 and cannot be raised.
+        hard("core", policy.engine === "podman" ? 0 : Trampoline.noCore),
         hard("memlock", 0),
+        hard("sigpending", Trampoline.mostSignals),
         hard("nofile", mostFiles),
         // Podman asks for more than some hosts allow unless it is told; what bounds a guest is the limit of its group.
         ...(policy.engine === "podman" ? [hard("nproc", 32_768)] : []),

@@ -21,14 +21,26 @@ const masked = (index: number, mask: number, value: number): Condition => ({
   op: "SCMP_CMP_MASKED_EQ"
 })
 
+/** Every resource but RLIMIT_CORE. A condition compares all 64 bits, so those that are allowed are named. */
+const otherThanCoreSize = [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+
 /** For each call, the sets of conditions of which one must hold; the reasons are in `SeccompFilter.ts`. */
 const conditions: { readonly [call: string]: ReadonlyArray<ReadonlyArray<Condition>> } = {
+  // One profile for both languages: the user of a container is not the host's.
+  epoll_create: [[]],
+  epoll_create1: [[]],
   clone: [[masked(0, 0x7e020000, 0)]],
   prctl: [1, 2, 3, 4, 15, 16, 23, 38, 39, 0x53564d41].map((option) => [is(0, option)]),
   ioctl: [0x541b, 0x5421, 0x5451, 0x5450, 0x5401, 0x802c542a, 0x5413].map((request) => [is(1, request)]),
-  prlimit64: [[is(0, 0)]],
+  fcntl: [0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1027, 1030, 1031, 1032, 1034].map((command) => [is(1, command)]),
+  setrlimit: otherThanCoreSize.map((resource) => [is(0, resource)]),
+  prlimit64: [[is(0, 0), is(2, 0)], ...otherThanCoreSize.map((resource) => [is(0, 0), is(1, resource)])],
   socketpair: [[is(0, 1), masked(1, 0xf, 1)]],
-  sendto: [[is(4, 0)]],
+  sendto: [[is(4, 0), masked(3, 1, 0)]],
+  recvfrom: [[masked(3, 1, 0)]],
+  sendmsg: [[masked(2, 1, 0)]],
+  recvmsg: [[masked(2, 1, 0)]],
+  getsockopt: [2, 3, 4, 7, 8, 9, 13, 20, 21, 30, 38, 39].map((option) => [is(1, 1), is(2, option)]),
   setsockopt: [7, 8, 9, 20, 21].map((option) => [is(1, 1), is(2, option)])
 }
 
