@@ -1,12 +1,15 @@
 import { defineConfig } from "vitest/config"
+import { builtGuests, env } from "./test/BuiltGuests.ts"
 
 // Examples and the suite import this package by its name; under this condition that is `src`, so no build is needed.
 const source = "@effect-code-runtime/source"
 
 export default defineConfig({
+  plugins: [builtGuests],
   ssr: { resolve: { conditions: [source, "module", "node", "development|production"], externalConditions: [source] } },
   test: {
     include: ["test/**/*.test.ts"],
+    env,
     // CI adds the counts to its own.
     reporters: process.env.CI === undefined ? ["default"] : ["default", ["json", { outputFile: "test-results.json" }]],
     // Guests are threads and processes of their own: two files at once keep two cores busy.

@@ -1,0 +1,43 @@
+/**
+ * Lets tests start guests and compiler threads as the package has them, though all else is the sources: Node would strip
+ * the types of each guest anew as it boots, which takes three times as long as the boot itself.
+ *
+ * Hosts that a test starts as processes of their own run from the sources alone, guests too, so both forms are tested.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import type { Plugin } from "vitest/config"
+import { writeGuests } from "../scripts/guests.ts"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const source = join(root, "src/")
+/** Vitest keeps what it transformed for later runs, so modules learn from the environment where this run built. */
+const variable = "BUILT_GUESTS"
+
+const build = async (): Promise<string> => {
+  const folder = mkdtempSync(join(root, ".guests-"))
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }')
+  await writeGuests(folder)
+  return `${pathToFileURL(folder).href}/`
+}
+
+/** The environment of the tests; a Vitest that a test starts takes what its own Vitest built. */
+export const env = { [variable]: process.env[variable] ?? (await build()) }
+
+/** Makes modules of `src/backends` look for what lies beside them among what was built. */
+export const builtGuests: Plugin = {
+  name: "built-guests",
+  enforce: "pre",
+  configureServer: ({ watcher }) => {
+    watcher.on("change", (file) => {
+      if (file.startsWith(source)) void writeGuests(fileURLToPath(env[variable]))
+    })
+  },
+  transform: (code, id) => {
+    if (!id.startsWith(join(source, "backends/")) || !code.includes("import.meta.url")) return undefined
+    const place = JSON.stringify(relative(source, id).replace(/\.ts$/u, ".js"))
+    return { code: code.replaceAll("import.meta.url", `(process.env["${variable}"] + ${place})`), map: null }
+  }
+}
