@@ -283,6 +283,20 @@ return found`
     await runtime.dispose()
   })
 
+  it("has the logs that it wrote below the capture before it returned, however late they are carried", async () => {
+    // With so little of a processor its first process stands still between the messages that it sends.
+    await using runtime = await make({ language, cpus: 0.05, maxConcurrentRuns: 4 })
+    const program =
+      language === "python"
+        ? "import os\nos.write(1, b'o' * 50_000)\nos.write(2, b'e' * 50_000)\nreturn 1"
+        : "const fs = require('fs'); fs.writeSync(1, 'o'.repeat(50_000)); fs.writeSync(2, 'e'.repeat(50_000)); return 1"
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => runtime.run({ program })))
+    for (const { logs, value } of outcomes) {
+      assert.strictEqual(value, 1)
+      assert.lengthOf(logs.join(""), 100_000)
+    }
+  })
+
   it("forges nothing that harms another run, on any descriptor that it can find", async () => {
     await using runtime = await make({ language })
     const attempts =
