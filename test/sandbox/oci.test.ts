@@ -297,6 +297,20 @@ return found`
     }
   })
 
+  it("has the whole answer of a call when it closes its output while the answer is carried", async () => {
+    await using runtime = await make({ language, maxWallMs: 20_000 })
+    const program =
+      language === "python"
+        ? "import asyncio, os, time\nt = asyncio.create_task(tools.big({}))\nawait asyncio.sleep(0)\ntime.sleep(1)\nos.close(1)\ntime.sleep(0.5)\nreturn len(await t)"
+        : `const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const answer = tools.big({}); await null; pause(1000); require("fs").closeSync(1); pause(500); return (await answer).length`
+    const { error, value } = await runtime.run({
+      program,
+      bindings: [{ global: "tools", functions: { big: async () => "x".repeat(4 << 20) } }]
+    })
+    assert.deepStrictEqual([error, value], [undefined, 4 << 20])
+  })
+
   it("forges nothing that harms another run, on any descriptor that it can find", async () => {
     await using runtime = await make({ language })
     const attempts =

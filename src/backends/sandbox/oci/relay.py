@@ -191,7 +191,8 @@ def relay(size, form, packages, *environment):
                 if events & ~select.POLLOUT and take(fd) is None:
                     poll.unregister(fd)
                     del sources[fd]
-                    pending.clear()
+                    if fd == channel:
+                        pending.clear()
     for fd in list(sources):
         drain(fd)
     if posix.WIFSIGNALED(status):
