@@ -1,44 +1,14 @@
 // Builds `dist`: modules by tsc, then what starts in a fresh thread or process as one file each, with all it needs inside;
 // last the command line and the ready plugins of cordis, as files for what always starts and for what may be loaded.
 import { spawnSync } from "node:child_process"
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync
-} from "node:fs"
-import { dirname, relative } from "node:path"
+import { chmodSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
-import { bundle } from "./bundle.ts"
+import { bundles, writeGuests } from "./guests.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 process.chdir(root)
-
-/** Entries that other code starts by their path. The compiler inlines TypeScript, so users install none of it. */
-const bundles = [
-  "backends/typescript-compiler/compiler-thread",
-  "backends/worker-thread/guest-loader",
-  "backends/worker-thread/guest-thread",
-  "backends/node-process/guest-process"
-]
-
-/** What Python runs. */
-const copies = [
-  "python-guest/guest.py",
-  "python-process/check.py",
-  "python-process/start.py",
-  "python-process/probe.py",
-  "sandbox/beginning.py",
-  "sandbox/probe.py",
-  "sandbox/zygote.py",
-  "sandbox/oci/relay.py",
-  "sandbox/oci/relay.cjs"
-]
 
 rmSync("dist", { recursive: true, force: true })
 const compiled = spawnSync(process.execPath, ["node_modules/@typescript/native/bin/tsc", "-p", "tsconfig.build.json"], {
@@ -46,16 +16,8 @@ const compiled = spawnSync(process.execPath, ["node_modules/@typescript/native/b
 })
 if (compiled.status !== 0) process.exit(compiled.status ?? 1)
 
-for (const name of copies) {
-  mkdirSync(`dist/backends/${dirname(name)}`, { recursive: true })
-  copyFileSync(`src/backends/${name}`, `dist/backends/${name}`)
-}
-
-for (const name of bundles) {
-  if (!existsSync(`src/${name}.ts`)) throw new Error(`src/${name}.ts is not there`)
-  rmSync(`dist/${name}.js`)
-  await bundle(name, `dist/${dirname(name)}`)
-}
+for (const name of bundles) rmSync(`dist/${name}.js`)
+await writeGuests("dist")
 
 /** Modules name files that lie beside them; those that are moved into a bundle name them from where the bundle lies. */
 const fromHome = (folder) => ({

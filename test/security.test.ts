@@ -20,7 +20,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { whyNotHere } from "./sandbox/Absence.ts"
-import { makeImage, socketPath, whyNone } from "./sandbox/Dockerd.ts"
+import { images, makeImage, socketPath, whyNone } from "./sandbox/Dockerd.ts"
 
 type Language = "typescript" | "python"
 
@@ -190,7 +190,7 @@ const backends: ReadonlyArray<Backend> = [
   ...(["typescript", "python"] as const).map((language) => ({
     name: `Containers of ${language}`,
     language,
-    layer: Sandbox.layerOci({ language, image: `effect-code-runtime-test-${language}`, socket: socketPath }),
+    layer: Sandbox.layerOci({ language, image: images[language], socket: socketPath }),
     prepare: () => {
       if (whyNone === undefined) makeImage(language)
     },

@@ -1,6 +1,9 @@
 import { conformance } from "effect-code-runtime/conformance"
 import { assert, it } from "@effect/vitest"
+import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { layer } from "../../examples/backend/launcher.ts"
 
 it("is a launcher of under 120 lines, against public exports alone", () => {
@@ -11,6 +14,12 @@ it("is a launcher of under 120 lines, against public exports alone", () => {
     imports.filter((name) => !/^(?:effect|effect\/\w+|effect-code-runtime|node:[\w/]+)$/u.test(name)),
     []
   )
+})
+
+it("starts its guest from its source", async () => {
+  const host = fileURLToPath(new URL("./example-host.ts", import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=@effect-code-runtime/source", host])
+  assert.strictEqual(stdout, "{ value: 7, logs: [] }\n")
 })
 
 conformance({

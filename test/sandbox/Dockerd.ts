@@ -43,24 +43,34 @@ export const whyNone = await ask(socketPath, "GET", "/_ping").then(
     `no container engine answers at ${socketPath}; as root: apt-get install -y docker.io && dockerd --iptables=false --bridge=none &`
 )
 
+/** One container, as an engine lists it. */
 export interface Listed {
   readonly Id: string
   readonly State: string
+  readonly Labels: { readonly [label: string]: string }
 }
 
-/** The containers of this package's hosts, running or not. */
-export const containers = async (socket: string = socketPath): Promise<ReadonlyArray<Listed>> => {
-  const filters = encodeURIComponent(JSON.stringify({ label: ["effect-code-runtime.host"] }))
+/** The containers of a host of this package, running or not: those of other hosts come and go beside them. */
+export const containers = async (
+  socket: string = socketPath,
+  host: number = process.pid
+): Promise<ReadonlyArray<Listed>> => {
+  const label = "effect-code-runtime.host"
+  const filters = encodeURIComponent(JSON.stringify({ label: [label] }))
   const { body } = await ask(socket, "GET", `/containers/json?all=true&filters=${filters}`)
   if (!Array.isArray(body)) throw new Error("a list of containers")
-  return body
+  const all: ReadonlyArray<Listed> = body
+  return all.filter(({ Labels }) => Labels[label]?.split(" ").at(-2) === String(host))
 }
 
 const made = new Set<string>()
 
+/** The names of the images that the tests make. */
+export const images = { typescript: "effect-code-runtime-test-typescript", python: "effect-code-runtime-test-python" }
+
 /** Makes the image of a language from the interpreter on this machine, once. */
-export const makeImage = (language: string, socket: string = socketPath): void => {
-  const name = `effect-code-runtime-test-${language}`
+export const makeImage = (language: keyof typeof images, socket: string = socketPath): void => {
+  const name = images[language]
   if (made.has(`${socket} ${name}`)) return
   const script = fileURLToPath(new URL("../../scripts/make-oci-image.mjs", import.meta.url))
   const { status, stderr } = spawnSync(process.execPath, [script, language, "--socket", socket, "--name", name], {

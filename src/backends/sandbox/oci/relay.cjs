@@ -59,7 +59,16 @@ const start = ({ args, env, files }, rest) => {
   const [, stdout, stderr, channel] = child.stdio
   stdout.on("data", (bytes) => emit(tags.stdout, bytes))
   stderr.on("data", (bytes) => emit(tags.stderr, bytes))
-  channel.on("data", (bytes) => emit(tags.channel, bytes))
+  // What was written before a frame goes before it: the host may end this container at once when it has the frame. By the
+  // second turn of the loop all has been read that was there when the frame came.
+  const frames = []
+  const emitNext = () => {
+    if (frames.length > 0) emit(tags.channel, frames.shift())
+  }
+  channel.on("data", (bytes) => {
+    frames.push(bytes)
+    setImmediate(setImmediate, emitNext)
+  })
   for (const stream of [stdout, stderr, channel]) stream.on("error", () => {})
   const pass = (bytes) => {
     if (channel.destroyed || channel.write(bytes)) return
@@ -77,6 +86,7 @@ const start = ({ args, env, files }, rest) => {
         ? `code ${code} 0`
         : `signal ${constants.signals[signal] ?? 0} ${signal === "SIGKILL" && outOfMemory() ? 1 : 0}`
     const end = () => {
+      while (frames.length > 0) emitNext()
       emit(tags.exit, Buffer.from(said))
       process.exit(0)
     }

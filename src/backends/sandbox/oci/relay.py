@@ -132,10 +132,20 @@ def relay(size, form, packages, *environment):
             return 0
         except OSError:
             return None
-        if data:
-            emit(sources[fd], data)
-            return len(data)
-        return None
+        if not data:
+            return None
+        if fd == channel:
+            # What was written before a frame goes before it: the host may end this container at once when it has the frame.
+            for output in (stdout, stderr):
+                if output in sources:
+                    drain(output)
+        emit(sources[fd], data)
+        return len(data)
+
+    def drain(fd):
+        rest = REST
+        while rest > 0 and (size := take(fd)):
+            rest -= size
 
     def pass_on():
         try:
@@ -181,11 +191,10 @@ def relay(size, form, packages, *environment):
                 if events & ~select.POLLOUT and take(fd) is None:
                     poll.unregister(fd)
                     del sources[fd]
-                    pending.clear()
+                    if fd == channel:
+                        pending.clear()
     for fd in list(sources):
-        rest = REST
-        while rest > 0 and (size := take(fd)):
-            rest -= size
+        drain(fd)
     if posix.WIFSIGNALED(status):
         number = posix.WTERMSIG(status)
         said = "signal %d %d" % (number, number == _signal.SIGKILL and out_of_memory())

@@ -1,0 +1,3 @@
+import { overContainers } from "./Containers.ts"
+
+overContainers("typescript", "TypeScript in containers")
