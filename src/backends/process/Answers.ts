@@ -2,6 +2,7 @@
  * What a guest is sent, while it reads it.
  */
 import type { Socket } from "node:net"
+import { writeNow } from "./Pipe.ts"
 
 /** Lines of a text of whole lines. */
 const linesOf = (text: string): number => {
@@ -27,7 +28,12 @@ export class Answers {
     const lines = linesOf(text)
     this.#unread += lines
     if (this.#unread > this.#most + lines) return false
-    this.#socket.write(text, () => (this.#unread -= lines))
+    const taken = writeNow(this.#socket, text)
+    if (taken > 0 && taken === Buffer.byteLength(text)) {
+      this.#unread -= lines
+      return true
+    }
+    this.#socket.write(taken === 0 ? text : Buffer.from(text).subarray(taken), () => (this.#unread -= lines))
     return true
   }
 }

@@ -13,6 +13,7 @@ import { Audience } from "./Audience.ts"
 import type { Cgroup } from "./Cgroup.ts"
 import { type Ending, exitOf, type LastWords } from "./Ending.ts"
 import { FatalText } from "./FatalText.ts"
+import { texts } from "./Pipe.ts"
 import { type Premises, removeFolder } from "./Premises.ts"
 import * as ProcessTable from "./ProcessTable.ts"
 
@@ -88,15 +89,14 @@ class ProcessGuest implements Guest {
     this.#joined = cgroup === undefined ? Promise.resolve() : this.#join(cgroup, program.memoryMb)
     this.#lastWords = program.lastWords
     this.#fatal = new FatalText(program.lastWords.opening, (bytes) => this.#onStray("stderr", bytes))
-    const [stdin, stdout, stderr, channel] = child.stdio
-    if (!(stdout instanceof Socket && stderr instanceof Socket && channel instanceof Socket)) {
+    const [stdin, stdout, stderr, pipe] = child.stdio
+    if (!(stdout instanceof Socket && stderr instanceof Socket && pipe instanceof Socket)) {
       throw new TypeError("the pipes of a child process are sockets")
     }
+    const channel = texts(pipe, (text) => this.#audience.tell((listener) => listener.onText(text)))
     this.#channel = channel
     this.#answers = new Answers(channel, program.maxConcurrentCalls)
     this.#sockets = stdin instanceof Socket ? [stdin, stdout, stderr, channel] : [stdout, stderr, channel]
-    channel.setEncoding("utf8")
-    channel.on("data", (text: string) => this.#audience.tell((listener) => listener.onText(text)))
     stdout.on("data", (bytes: Buffer) => this.#onStray("stdout", bytes))
     stderr.on("data", (bytes: Buffer) => this.#fatal.push(bytes))
     // A pipe whose other end is gone; the exit tells the rest.

@@ -128,12 +128,17 @@ def transmit(text):
 
 def gather(outbox):
     """The next bytes to send: frames one by one, for others may put more aside, or be interrupted here."""
+    text = outbox[0]
+    if len(outbox) == 1 and type(text) is str:
+        data = text.encode("utf-8", "backslashreplace")
+        outbox.popleft()
+        return data
     text = outbox.popleft()
     if type(text) is bytes:
         return text
     texts = [text]
     try:
-        if outbox and len(text) < FEW:
+        if len(text) < FEW:
             size = len(text)
             while outbox and size < AT_ONCE and type(outbox[0]) is str:
                 texts.append(outbox.popleft())
@@ -232,11 +237,12 @@ scan = make_scanner(Reading())
 scan_exact = make_scanner(ExactReading())
 DIGITS = bytes(48 if 48 <= i <= 57 else 0 for i in range(256))
 SIXTEEN = b"0" * 16
+SHORT = 48  # bytes of an answer, whose frame alone takes 33, that cannot hold so many digits
 
 
 def decode(line):
     """The value of a line of JSON. An integer is the double that it names, as it is on the host's side."""
-    reader = scan_exact if SIXTEEN in line.translate(DIGITS) else scan
+    reader = scan if len(line) < SHORT or SIXTEEN not in line.translate(DIGITS) else scan_exact
     text = line.decode("utf-8", "replace")
     limit = 0
     if VERSION < (3, 12) and len(line) > 10000:
@@ -844,13 +850,14 @@ exit.__doc__ = "Ends the process with a code, as sys.exit does."
 class Function:
     """One binding of the request."""
 
-    __slots__ = ("namespace", "name", "label", "head")
+    __slots__ = ("namespace", "name", "label", "head", "heads")
 
     def __init__(self, namespace, name):
         self.namespace = namespace
         self.name = name
         self.label = f"{namespace.title}.{name}" if name.isidentifier() else f"{namespace.title}[{quote(name)}]"
         self.head = f'"global":{quote(namespace.title)},"name":{quote(name)}'
+        self.heads = {}
 
 
 class Space:
@@ -969,7 +976,8 @@ def perform(call):
     if channel.fd < 0:
         raise RuntimeError(f"{function.label} cannot be called from a forked process")
     call.text = text
-    if r.loop is None:
+    loop = r.loop
+    if loop is None:
         submit(call)
         flush()
         while call.frame is None:
@@ -980,8 +988,8 @@ def perform(call):
                 raise
         frame = call.frame
     else:
-        call.loop = loop = running_loop()
-        if loop is r.loop:
+        call.loop = here = running_loop()
+        if loop is here:
             call.future = future = Future(loop=loop)
             submit(call)
             # The program may never come back from this turn of its loop, so the first calls of a turn leave at once, and
@@ -991,8 +999,11 @@ def perform(call):
                 flush()
             elif len(channel.outbox) >= CALLS_PUT_ASIDE:
                 flush()
+            elif r.waiting and len(r.waiting) % CALLS_PUT_ASIDE == 0:
+                # All that may be open is: the answers that have come make room, or the host would wait for this turn to end.
+                take_in(loop)
         else:
-            call.future = future = loop.create_future()
+            call.future = future = here.create_future()
             read_in_thread()
             submit(call)
             flush()
@@ -1032,15 +1043,23 @@ def dispatch(r, call):
     r.next_id = number + 1
     r.opened += 1
     r.calls[number] = call
-    line = f',"line":{call.line}' if call.line > 0 else ""
-    head = f'{{"type":"call","id":{number},{call.function.head}{line},"args":'
+    line = call.line
+    head = call.function.heads.get(line) or head_of(call.function, line)
     text = call.text
     call.text = None
     if len(text) < FEW:
-        frame = f"{head}{text}}}\n"
+        frame = f'{{"type":"call","id":{number},{head}{text}}}\n'
     else:
+        head = f'{{"type":"call","id":{number},{head}'
         frame = b"".join((head.encode(), text.encode("utf-8", "backslashreplace"), b"}\n"))
     channel.outbox.append(frame)
+
+
+def head_of(function, line):
+    """What is the same in all frames of the calls that a line of the program makes."""
+    place = f',"line":{line}' if line > 0 else ""
+    function.heads[line] = head = f'{function.head}{place},"args":'
+    return head
 
 
 def abandon(call):
@@ -2050,7 +2069,15 @@ def load_asyncio():
                 flush()
             if timeout is None and run is not None and get_ident() == run.thread and self.loop is not None:
                 timeout = patience(self)
-            return super().select(timeout)
+            ready = super().select(timeout)
+            if run is not None and self.loop is run.loop:
+                for index, (key, _) in enumerate(ready):
+                    if key.fd == channel.fd:
+                        # Before the callbacks of this turn: as one of them it would cost each answer a turn more.
+                        del ready[index]
+                        take_in(self.loop)
+                        break
+            return ready
 
     class Loop(base):
         def __init__(self, selector=None):
@@ -2282,6 +2309,16 @@ def reader():
         poll.poll()
         take()
         flush()
+
+
+def take_in(loop):
+    """The same, where an exception is one of the loop's callbacks: the program must not be able to catch it."""
+    try:
+        take()
+        if channel.outbox:
+            flush()
+    except Exception as error:
+        loop.call_exception_handler({"message": "the host's answers could not be read", "exception": error})
 
 
 class Adopted:
