@@ -11,6 +11,8 @@ const { constants } = require("node:os")
 const { dirname } = require("node:path")
 
 const tags = { exit: 0, stdout: 1, stderr: 2, channel: 3 }
+/** How a frame begins that tells of output. */
+const logStart = Buffer.from('{"type":"log"')
 /** How long pipes may be held open by others when the guest is gone, in milliseconds. */
 const drainMs = 100
 
@@ -59,14 +61,19 @@ const start = ({ args, env, files }, rest) => {
   const [, stdout, stderr, channel] = child.stdio
   stdout.on("data", (bytes) => emit(tags.stdout, bytes))
   stderr.on("data", (bytes) => emit(tags.stderr, bytes))
-  // What was written before a frame goes before it: the host may end this container at once when it has the frame. By the
-  // second turn of the loop all has been read that was there when the frame came.
+  // The host may end this container as soon as it has a last frame, which is no log: what was written before goes first. By
+  // the second turn of the loop all has been read that was there when the frame came.
   const frames = []
   const emitNext = () => {
     if (frames.length > 0) emit(tags.channel, frames.shift())
   }
   channel.on("data", (bytes) => {
-    frames.push(bytes)
+    const last = bytes.length < 2 ? 0 : bytes.lastIndexOf(10, bytes.length - 2) + 1
+    const isLog = bytes.subarray(last, last + logStart.length).equals(logStart)
+    const now = isLog && frames.length === 0 ? bytes.length : frames.length === 0 ? last : 0
+    if (now > 0) emit(tags.channel, bytes.subarray(0, now))
+    if (now === bytes.length) return
+    frames.push(bytes.subarray(now))
     setImmediate(setImmediate, emitNext)
   })
   for (const stream of [stdout, stderr, channel]) stream.on("error", () => {})

@@ -15,6 +15,8 @@ import sys
 
 EXIT, STDOUT, STDERR, CHANNEL, COMPILED = 0, 1, 2, 3, 9
 CHUNK = 65536
+# How a frame begins that tells of output.
+LOG = b'{"type":"log"'
 # More than pipes and sockets hold.
 REST = 4 * 1048576
 
@@ -134,13 +136,19 @@ def relay(size, form, packages, *environment):
             return None
         if not data:
             return None
+        size = len(data)
         if fd == channel:
-            # What was written before a frame goes before it: the host may end this container at once when it has the frame.
-            for output in (stdout, stderr):
-                if output in sources:
-                    drain(output)
+            # The host may end this container as soon as it has a last frame, which is no log: what was written before goes first.
+            last = data.rfind(b"\n", 0, -1) + 1
+            if not data.startswith(LOG, last):
+                if last > 0:
+                    emit(CHANNEL, data[:last])
+                    data = data[last:]
+                for output in (stdout, stderr):
+                    if output in sources:
+                        drain(output)
         emit(sources[fd], data)
-        return len(data)
+        return size
 
     def drain(fd):
         rest = REST
