@@ -516,6 +516,20 @@ const onlyValues = (values: ReadonlyArray<number>, errno: keyof typeof errnos): 
   refuse(errno)
 ]
 
+/** Goes on with one value, refuses every other one; the value is loaded already. */
+const only = (value: number, errno: keyof typeof errnos): ReadonlyArray<Instruction> => [
+  [jumpEqual, 1, 0, value],
+  refuse(errno)
+]
+
+/** Goes on where the argument at `index` is 0 in all its 64 bits. */
+const onlyZero = (index: number, errno: keyof typeof errnos): ReadonlyArray<Instruction> => [
+  load(offsetOfArgument(index)),
+  ...only(0, errno),
+  load(offsetOfArgument(index) + 4),
+  ...only(0, errno)
+]
+
 interface Check {
   readonly numbers: readonly [number | undefined, number | undefined]
   readonly decision: string
@@ -524,10 +538,10 @@ interface Check {
 }
 
 /** RLIMIT_CORE. */
-const coreSize = 4
+export const coreSize = 4
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME is no flag of this call. */
-const namespaceFlags = 0x7e020000
+export const namespaceFlags = 0x7e020000
 
 /** Allows calls whose flags, the argument at `index`, have no MSG_OOB. */
 const notOutOfBand = (index: number): ReadonlyArray<Instruction> => [
@@ -539,6 +553,27 @@ const notOutOfBand = (index: number): ReadonlyArray<Instruction> => [
 const inBand = {
   decision: "allow without MSG_OOB, else EOPNOTSUPP",
   why: "the ends of socket pairs and of its channel"
+}
+
+/** Allows the options of sockets themselves, SOL_SOCKET. */
+const ofSocketLevel = (options: ReadonlyArray<number>): ReadonlyArray<Instruction> => [
+  load(offsetOfArgument(1)),
+  ...only(1, "ENOPROTOOPT"),
+  load(offsetOfArgument(2)),
+  ...onlyValues(options, "ENOPROTOOPT")
+]
+
+/** What calls of many uses may be asked for. */
+export const permitted = {
+  // PDEATHSIG 1 and 2, DUMPABLE 3 and 4, NAME 15 and 16, CAPBSET_READ 23, NO_NEW_PRIVS 38 and 39, SET_VMA.
+  prctl: [1, 2, 3, 4, 15, 16, 23, 38, 39, 0x53564d41],
+  ioctl: [0x541b, 0x5421, 0x5451, 0x5450, 0x5401, 0x802c542a, 0x5413],
+  // DUPFD 0, GETFD and SETFD, GETFL and SETFL, GETLK, SETLK and SETLKW, the OFD_ three, DUPFD_QUERY, DUPFD_CLOEXEC,
+  // SETPIPE_SZ and GETPIPE_SZ, GET_SEALS.
+  fcntl: [0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1027, 1030, 1031, 1032, 1034],
+  // REUSEADDR 2, TYPE, ERROR, SNDBUF and RCVBUF, KEEPALIVE, LINGER 13, RCVTIMEO and SNDTIMEO, ACCEPTCONN, PROTOCOL, DOMAIN.
+  getsockopt: [2, 3, 4, 7, 8, 9, 13, 20, 21, 30, 38, 39],
+  setsockopt: [7, 8, 9, 20, 21]
 }
 
 /** Calls that are allowed for some arguments. */
@@ -554,31 +589,19 @@ const checked: { readonly [name: string]: Check } = {
     decision:
       "allow names, dumpable, the parent's death signal, no_new_privs and reading the bounding set, else EINVAL",
     why: "what runtimes ask of themselves; no seccomp, no capabilities, no tracer",
-    body: [
-      load(offsetOfArgument(0)),
-      // PDEATHSIG 1 and 2, DUMPABLE 3 and 4, NAME 15 and 16, CAPBSET_READ 23, NO_NEW_PRIVS 38 and 39, SET_VMA.
-      ...onlyValues([1, 2, 3, 4, 15, 16, 23, 38, 39, 0x53564d41], "EINVAL")
-    ]
+    body: [load(offsetOfArgument(0)), ...onlyValues(permitted.prctl, "EINVAL")]
   },
   ioctl: {
     numbers: [16, 29],
     decision: "allow FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, TCGETS and TIOCGWINSZ, else ENOTTY",
     why: "readiness and 'is it a terminal'; TIOCSTI and every device's own requests are refused",
-    body: [
-      load(offsetOfArgument(1)),
-      ...onlyValues([0x541b, 0x5421, 0x5451, 0x5450, 0x5401, 0x802c542a, 0x5413], "ENOTTY")
-    ]
+    body: [load(offsetOfArgument(1)), ...onlyValues(permitted.ioctl, "ENOTTY")]
   },
   fcntl: {
     numbers: [72, 25],
     decision: "allow duplicates, flags, locks and the sizes of pipes, else EINVAL",
     why: "no leases and no hints on files of the host, no news of who else uses them, no signals to owners",
-    body: [
-      load(offsetOfArgument(1)),
-      // DUPFD 0, GETFD and SETFD, GETFL and SETFL, GETLK, SETLK and SETLKW, the OFD_ three, DUPFD_QUERY, DUPFD_CLOEXEC,
-      // SETPIPE_SZ and GETPIPE_SZ, GET_SEALS.
-      ...onlyValues([0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1027, 1030, 1031, 1032, 1034], "EINVAL")
-    ]
+    body: [load(offsetOfArgument(1)), ...onlyValues(permitted.fcntl, "EINVAL")]
   },
   setrlimit: {
     numbers: [160, 164],
@@ -592,16 +615,12 @@ const checked: { readonly [name: string]: Check } = {
     why: "limits can be read, and lowered; no other process's",
     body: [
       load(offsetOfArgument(0)),
-      [jumpEqual, 1, 0, 0],
-      refuse("EPERM"),
+      ...only(0, "EPERM"),
       load(offsetOfArgument(1)),
       [jumpEqual, 1, 0, coreSize],
       give(returnAllow),
-      load(offsetOfArgument(2)),
-      [jumpEqual, 1, 0, 0],
-      refuse("EPERM"),
-      load(offsetOfArgument(2) + 4),
-      ...onlyValues([0], "EPERM")
+      ...onlyZero(2, "EPERM"),
+      give(returnAllow)
     ]
   },
   socketpair: {
@@ -610,8 +629,7 @@ const checked: { readonly [name: string]: Check } = {
     why: "what event loops and children's standard streams are made of; its ends reach nothing else",
     body: [
       load(offsetOfArgument(0)),
-      [jumpEqual, 1, 0, 1],
-      refuse("EAFNOSUPPORT"),
+      ...only(1, "EAFNOSUPPORT"),
       load(offsetOfArgument(1)),
       [bitAnd, 0, 0, 0xf],
       ...onlyValues([1], "EAFNOSUPPORT")
@@ -621,15 +639,7 @@ const checked: { readonly [name: string]: Check } = {
     numbers: [44, 206],
     decision: "allow without an address, else EPERM, and without MSG_OOB, else EOPNOTSUPP",
     why: "writing to a connected stream; out of band, the kernel's seldom trodden way, had flaws",
-    body: [
-      load(offsetOfArgument(4)),
-      [jumpEqual, 1, 0, 0],
-      refuse("EPERM"),
-      load(offsetOfArgument(4) + 4),
-      [jumpEqual, 1, 0, 0],
-      refuse("EPERM"),
-      ...notOutOfBand(3)
-    ]
+    body: [...onlyZero(4, "EPERM"), ...notOutOfBand(3)]
   },
   recvfrom: { numbers: [45, 207], ...inBand, body: notOutOfBand(3) },
   sendmsg: { numbers: [46, 211], ...inBand, body: notOutOfBand(2) },
@@ -638,26 +648,13 @@ const checked: { readonly [name: string]: Check } = {
     numbers: [55, 209],
     decision: "allow what tells of the socket itself, else ENOPROTOOPT",
     why: "no handle and no label of the process at the other end, which is the host",
-    body: [
-      load(offsetOfArgument(1)),
-      [jumpEqual, 1, 0, 1],
-      refuse("ENOPROTOOPT"),
-      load(offsetOfArgument(2)),
-      // REUSEADDR 2, TYPE, ERROR, SNDBUF and RCVBUF, KEEPALIVE, LINGER 13, RCVTIMEO and SNDTIMEO, ACCEPTCONN, PROTOCOL, DOMAIN.
-      ...onlyValues([2, 3, 4, 7, 8, 9, 13, 20, 21, 30, 38, 39], "ENOPROTOOPT")
-    ]
+    body: ofSocketLevel(permitted.getsockopt)
   },
   setsockopt: {
     numbers: [54, 208],
     decision: "allow SO_SNDBUF, SO_RCVBUF, SO_KEEPALIVE, SO_RCVTIMEO and SO_SNDTIMEO, else ENOPROTOOPT",
     why: "what runtimes set; no filters on sockets",
-    body: [
-      load(offsetOfArgument(1)),
-      [jumpEqual, 1, 0, 1],
-      refuse("ENOPROTOOPT"),
-      load(offsetOfArgument(2)),
-      ...onlyValues([7, 8, 9, 20, 21], "ENOPROTOOPT")
-    ]
+    body: ofSocketLevel(permitted.setsockopt)
   }
 }
 

@@ -1,8 +1,9 @@
 /**
- * The sandbox's filter of system calls in the form that OCI engines take. `SeccompFilter.ts` has the table; only the
- * conditions on arguments are spelled anew here. A call that fails its condition ends as ENOSYS, as an unknown one does.
+ * The sandbox's filter of system calls in the form that OCI engines take. `SeccompFilter.ts` has the table and the values;
+ * only the form of the conditions on arguments is spelled anew here. A call that fails its condition ends as ENOSYS, as an
+ * unknown one does.
  */
-import { rules } from "../SeccompFilter.ts"
+import { coreSize, namespaceFlags, permitted, rules } from "../SeccompFilter.ts"
 
 interface Condition {
   readonly index: number
@@ -22,17 +23,17 @@ const masked = (index: number, mask: number, value: number): Condition => ({
 })
 
 /** Every resource but RLIMIT_CORE. A condition compares all 64 bits, so those that are allowed are named. */
-const otherThanCoreSize = [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+const otherThanCoreSize = Array.from({ length: 16 }, (_, resource) => resource).filter((it) => it !== coreSize)
 
 /** For each call, the sets of conditions of which one must hold; the reasons are in `SeccompFilter.ts`. */
 const conditions: { readonly [call: string]: ReadonlyArray<ReadonlyArray<Condition>> } = {
   // One profile for both languages: the user of a container is not the host's.
   epoll_create: [[]],
   epoll_create1: [[]],
-  clone: [[masked(0, 0x7e020000, 0)]],
-  prctl: [1, 2, 3, 4, 15, 16, 23, 38, 39, 0x53564d41].map((option) => [is(0, option)]),
-  ioctl: [0x541b, 0x5421, 0x5451, 0x5450, 0x5401, 0x802c542a, 0x5413].map((request) => [is(1, request)]),
-  fcntl: [0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1027, 1030, 1031, 1032, 1034].map((command) => [is(1, command)]),
+  clone: [[masked(0, namespaceFlags, 0)]],
+  prctl: permitted.prctl.map((option) => [is(0, option)]),
+  ioctl: permitted.ioctl.map((request) => [is(1, request)]),
+  fcntl: permitted.fcntl.map((command) => [is(1, command)]),
   setrlimit: otherThanCoreSize.map((resource) => [is(0, resource)]),
   prlimit64: [[is(0, 0), is(2, 0)], ...otherThanCoreSize.map((resource) => [is(0, 0), is(1, resource)])],
   socketpair: [[is(0, 1), masked(1, 0xf, 1)]],
@@ -40,8 +41,8 @@ const conditions: { readonly [call: string]: ReadonlyArray<ReadonlyArray<Conditi
   recvfrom: [[masked(3, 1, 0)]],
   sendmsg: [[masked(2, 1, 0)]],
   recvmsg: [[masked(2, 1, 0)]],
-  getsockopt: [2, 3, 4, 7, 8, 9, 13, 20, 21, 30, 38, 39].map((option) => [is(1, 1), is(2, option)]),
-  setsockopt: [7, 8, 9, 20, 21].map((option) => [is(1, 1), is(2, option)])
+  getsockopt: permitted.getsockopt.map((option) => [is(1, 1), is(2, option)]),
+  setsockopt: permitted.setsockopt.map((option) => [is(1, 1), is(2, option)])
 }
 
 const entries = rules.flatMap(({ call, decision }) => {
