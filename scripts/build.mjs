@@ -16,7 +16,7 @@ const compiled = spawnSync(process.execPath, ["node_modules/@typescript/native/b
 })
 if (compiled.status !== 0) process.exit(compiled.status ?? 1)
 
-for (const name of bundles) rmSync(`dist/${name}.js`)
+for (const name of bundles) for (const kind of ["js", "js.map"]) rmSync(`dist/${name}.${kind}`)
 await writeGuests("dist")
 
 /** Modules name files that lie beside them; those that are moved into a bundle name them from where the bundle lies. */

@@ -75,6 +75,7 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
       const launcher = yield* GuestLauncher
       const compiler = yield* ProgramCompiler
       const backend: Telemetry.Backend = { language: launcher.language, isolation: launcher.isolation }
+      const tellEnd = Telemetry.endsOf(backend)
       const file = files[launcher.language] ?? "program"
 
       const inFlight = new Map<{ readonly settle: (ending: Ending) => void }, Deferred.Deferred<void>>()
@@ -171,10 +172,10 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
               unsettledCalls: run.unsettledCalls()
             })
             if (outcome instanceof CodeRunFailed) {
-              yield* Telemetry.runEnded(backend, outcome.reason._tag, outcome.usage, run.answers)
+              yield* tellEnd(outcome.reason._tag, outcome.usage, run.answers)
               return yield* outcome
             }
-            yield* Telemetry.runEnded(backend, "Completed", outcome.usage, run.answers)
+            yield* tellEnd("Completed", outcome.usage, run.answers)
             return outcome
           })
         ).pipe(Effect.withSpan("CodeRuntime.run", { attributes: { ...backend } }, { captureStackTrace: false }))

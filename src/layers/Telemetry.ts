@@ -34,33 +34,34 @@ export interface Backend {
 }
 
 /** Counts a run that ended and its calls, and tells the current span of it. */
-export const runEnded = (
-  backend: Backend,
+type TellEnd = (
   outcome: "Completed" | FailureReason["_tag"],
   usage: CodeRunUsage,
   answers: { readonly succeeded: number; readonly failed: number }
-): Effect.Effect<void> =>
-  Effect.contextWith((context: Context.Context<never>) => {
-    const attributes = { language: backend.language, isolation: backend.isolation }
-    const counted = `${backend.language} ${backend.isolation} ${outcome}`
-    let told = ended.get(counted)
-    if (told === undefined) {
-      told = {
-        runs: Metric.withAttributes(runs, { ...attributes, outcome }),
-        duration: Metric.withAttributes(runDuration, attributes)
-      }
-      ended.set(counted, told)
-    }
-    told.runs.updateUnsafe(1, context)
-    told.duration.updateUnsafe(usage.wallMs, context)
-    // Once a run, not once a call: a call costs about as much as counting it.
-    if (answers.succeeded > 0) answered.updateUnsafe(answers.succeeded, context)
-    if (answers.failed > 0) refused.updateUnsafe(answers.failed, context)
-    return Effect.annotateCurrentSpan({ ...attributes, outcome, ...usage })
-  })
+) => Effect.Effect<void>
 
-/** The metrics of runs that ended alike: to name one costs more than to count by it. */
-const ended = new Map<string, { readonly runs: typeof runs; readonly duration: typeof runDuration }>()
+/** What tells of the ends of a backend's runs; each metric is named once, since that costs more than to count by it. */
+export const endsOf = ({ isolation, language }: Backend): TellEnd => {
+  const attributes = { language, isolation }
+  const duration = Metric.withAttributes(runDuration, attributes)
+  const counters = new Map<string, typeof runs>()
+  const counterOf = (outcome: string): typeof runs => {
+    const known = counters.get(outcome)
+    if (known !== undefined) return known
+    const counter = Metric.withAttributes(runs, { ...attributes, outcome })
+    counters.set(outcome, counter)
+    return counter
+  }
+  return (outcome, usage, answers) =>
+    Effect.contextWith((context: Context.Context<never>) => {
+      counterOf(outcome).updateUnsafe(1, context)
+      duration.updateUnsafe(usage.wallMs, context)
+      // Once a run, not once a call: a call costs about as much as counting it.
+      if (answers.succeeded > 0) answered.updateUnsafe(answers.succeeded, context)
+      if (answers.failed > 0) refused.updateUnsafe(answers.failed, context)
+      return Effect.annotateCurrentSpan({ ...attributes, outcome, ...usage })
+    })
+}
 
 const answered = Metric.withAttributes(calls, { ok: "true" })
 const refused = Metric.withAttributes(calls, { ok: "false" })

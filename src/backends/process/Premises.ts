@@ -26,6 +26,13 @@ export interface Premises {
   readonly deathSignal: ReadonlyArray<string>
 }
 
+/** A name for what belongs to this host process, that nobody can foresee. */
+export const uniqueName = (): string => {
+  // An import would load Web Crypto too, for everybody who imports this library.
+  const { randomBytes } = process.getBuiltinModule("node:crypto")
+  return `effect-code-runtime-${process.pid}-${randomBytes(9).toString("hex")}`
+}
+
 /** Where a tool of the host lies; undefined where it has none. */
 export const found = (name: string): string | undefined =>
   [`/usr/bin/${name}`, `/bin/${name}`].find((path) => existsSync(path))
@@ -98,7 +105,7 @@ const take = (useCgroup: boolean): Effect.Effect<Premises, never, Scope.Scope> =
   Effect.map(
     Effect.acquireRelease(
       Effect.promise(async () => {
-        const name = `effect-code-runtime-${process.pid}-${process.getBuiltinModule("node:crypto").randomBytes(9).toString("hex")}`
+        const name = uniqueName()
         const folders = join(tmpdir(), `${name}-`)
         const cgroup = useCgroup ? await Cgroup.make(name) : undefined
         return { cgroup, folders, keeper: startKeeper(folders, cgroup) }

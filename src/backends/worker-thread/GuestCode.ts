@@ -57,9 +57,19 @@ const startCompiler = (entry: URL, code: string, onCompiled: (compiled: Uint8Arr
   channel.port1.on("message", (lines: string) => {
     for (const line of lines.split("\n")) {
       const frame = line === "" ? undefined : decode(line)
-      if (frame?.type === "call") channel.port1.postMessage(encodeResult(frame.id, JSON.stringify(frame.args)))
-      if (frame?.type === "quiet") compiler.port1.postMessage("compiled")
-      if (frame?.type === "threw") void worker.terminate()
+      switch (frame?.type) {
+        case "call":
+          channel.port1.postMessage(encodeResult(frame.id, JSON.stringify(frame.args)))
+          break
+        case "quiet":
+          compiler.port1.postMessage("compiled")
+          break
+        // None of these is expected; nobody is to wait for a thread that says no more.
+        case "threw":
+        case "invalid":
+        case "overflow":
+          void worker.terminate()
+      }
     }
   })
   compiler.port1.on("message", (message: unknown) => {
@@ -103,12 +113,14 @@ export const make = (folder: URL, built: boolean): (() => GuestCode) => {
     code ??= `(require) => {${readFileSync(new URL("guest-thread.cjs", folder), "utf8")}\n}`
     const workerData = { code, ...(compiled === undefined ? {} : { compiled }) }
     if (guests++ !== guestsBefore) return { entry, workerData }
-    return {
-      entry,
-      workerData,
-      settled: startCompiler(entry, code, (made) => {
+    try {
+      const settled = startCompiler(entry, code, (made) => {
         compiled = made
       })
+      return { entry, workerData, settled }
+    } catch {
+      // The system gives no more threads: this guest tries it anyhow.
+      return { entry, workerData }
     }
   }
 }

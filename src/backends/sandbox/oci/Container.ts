@@ -12,6 +12,7 @@ import { Answers } from "../../process/Answers.ts"
 import { Audience } from "../../process/Audience.ts"
 import { exitOf, type LastWords, signalName } from "../../process/Ending.ts"
 import { FatalText } from "../../process/FatalText.ts"
+import * as Premises from "../../process/Premises.ts"
 import * as ProcessTable from "../../process/ProcessTable.ts"
 import * as Accounts from "./Accounts.ts"
 import * as Engine from "./Engine.ts"
@@ -285,10 +286,7 @@ const failure = (why: string, cause?: unknown) =>
 
 /** Creates a container, attaches to it and starts it. It is ended by `end`. */
 export const start = (recipe: Recipe): Effect.Effect<ContainerGuest, LaunchFailure> =>
-  Effect.suspend(() => startAs(recipe, newName()))
-
-const newName = (): string =>
-  `effect-code-runtime-${process.pid}-${process.getBuiltinModule("node:crypto").randomBytes(9).toString("hex")}`
+  Effect.suspend(() => startAs(recipe, Premises.uniqueName()))
 
 const startAs = (recipe: Recipe, name: string): Effect.Effect<ContainerGuest, LaunchFailure> => {
   const { owed, socketPath } = recipe
