@@ -1,7 +1,12 @@
+/**
+ * What becomes of a standby that dies, or that nobody uses, on every backend whose guests are processes of the host.
+ */
 import { assert, describe, it } from "@effect/vitest"
-import { PromiseAdapter, PythonProcess } from "effect-code-runtime"
+import { NodeProcess, PromiseAdapter, PythonProcess, Sandbox } from "effect-code-runtime"
 import { readdirSync, readFileSync } from "node:fs"
 import { setImmediate } from "node:timers/promises"
+import type { TestContext } from "vitest"
+import { whyNotHere } from "../sandbox/Absence.ts"
 
 const read = (file: string): string => {
   try {
@@ -11,14 +16,14 @@ const read = (file: string): string => {
   }
 }
 
-/** Interpreters that this process started. */
-const interpreters = (): ReadonlyArray<number> =>
+/** Children of this process whose command has a word in it. */
+const children = (word: string): ReadonlyArray<number> =>
   readdirSync("/proc")
     .filter((entry) => /^\d+$/u.test(entry))
     .filter((entry) => {
       const stat = read(`/proc/${entry}/stat`)
       const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-      return state !== "Z" && Number(parent) === process.pid && read(`/proc/${entry}/cmdline`).includes("python")
+      return state !== "Z" && Number(parent) === process.pid && read(`/proc/${entry}/cmdline`).includes(word)
     })
     .map(Number)
 
@@ -26,61 +31,143 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await setImmediate()
 }
 
-describe.runIf(process.platform === "linux")("a standby", () => {
-  it("that dies while it waits is replaced, and the next run does not notice", async () => {
-    await using runtime = await PromiseAdapter.make(PythonProcess.layer({ standby: 1, standbyMs: 60_000 }))
-    assert.deepStrictEqual(await runtime.run({ program: "return 0" }), { value: 0, logs: [] })
-    await until(() => interpreters().length === 1)
-    const [first] = interpreters()
-    assert.isDefined(first)
-    if (first === undefined) return
-    process.kill(first, "SIGKILL")
-    // One look: between two the first can die, and then nobody would have replaced it.
-    await until(() => {
-      const [only, another] = interpreters()
-      return only !== undefined && only !== first && another === undefined
-    })
-    assert.deepStrictEqual(await runtime.run({ program: "return 1" }), { value: 1, logs: [] })
-  })
+const python = {
+  seven: "print('a')\nreturn (await tools.echo({'b': 7}))['b']",
+  suicide: "await tools.echo(1)\nimport os\nos.kill(os.getpid(), 9)"
+}
+const typescript = {
+  seven: "console.log('a'); return (await tools.echo({ b: 7 })).b",
+  suicide:
+    "await tools.echo(1); process.kill(process.pid, 'SIGKILL'); await new Promise(() => setTimeout(() => {}, 60_000))"
+}
 
-  it("that died so late that its host was not told yet is replaced under the run, and leaves nothing in it", async () => {
-    await using runtime = await PromiseAdapter.make(PythonProcess.layer({ standby: 1, standbyMs: 60_000 }))
-    // The check of the interpreter is a child too: what runs after a first run is the standby.
-    assert.deepStrictEqual(await runtime.run({ program: "return 0" }), { value: 0, logs: [] })
-    await until(() => interpreters().length === 1)
-    const [standby] = interpreters()
-    assert.isDefined(standby)
-    if (standby === undefined) return
-    process.kill(standby, "SIGKILL")
-    // Without a turn of the event loop: the runtime cannot know.
-    while (interpreters().includes(standby));
-    const bindings = [{ global: "tools", functions: { echo: async () => ({ b: 1 }) } }]
-    assert.deepStrictEqual(await runtime.run({ program: "print('a')\nreturn await tools.echo({'b': 1})", bindings }), {
-      value: { b: 1 },
-      logs: ["a"]
-    })
-    await until(() => interpreters().length === 1)
-  })
+interface Options {
+  readonly standby: number
+  readonly standbyMs: number
+}
 
-  it("whose program ends it is not replaced: no program runs twice", async () => {
-    await using runtime = await PromiseAdapter.make(PythonProcess.layer({ standby: 1, standbyMs: 60_000 }))
-    let runs = 0
-    const bindings = [{ global: "tools", functions: { count: async () => ++runs } }]
-    for (let i = 0; i < 3; i++) {
-      await until(() => interpreters().length === 1)
-      const { error } = await runtime.run({
-        program: "await tools.count()\nimport os\nos.kill(os.getpid(), 9)",
-        bindings
-      })
-      assert.strictEqual(error?.kind, "worker-exit")
+/** By the word its guests are recognised among this process's children. */
+const backends = [
+  {
+    name: "PythonProcess",
+    word: "python",
+    make: (options: Options) => PromiseAdapter.make(PythonProcess.layer(options)),
+    programs: python
+  },
+  {
+    name: "NodeProcess",
+    word: "guest-process",
+    make: (options: Options) => PromiseAdapter.make(NodeProcess.layer(options)),
+    programs: typescript
+  },
+  {
+    name: "Sandbox of Python",
+    word: "bwrap",
+    make: (options: Options) => PromiseAdapter.make(Sandbox.layer({ ...options, language: "python", zygote: false })),
+    programs: python
+  },
+  {
+    name: "Sandbox of TypeScript",
+    word: "bwrap",
+    make: (options: Options) => PromiseAdapter.make(Sandbox.layer({ ...options, language: "typescript" })),
+    programs: typescript
+  }
+]
+
+type Make = (options: Options) => Promise<PromiseAdapter.PromiseCodeRuntime>
+
+/** A runtime, or a skip of the test where this machine cannot have one. */
+const open = async (make: Make, context: TestContext, standbyMs: number): ReturnType<Make> => {
+  try {
+    return await make({ standby: 1, standbyMs })
+  } catch (error) {
+    const why = whyNotHere(error)
+    if (why === undefined) throw error
+    return context.skip(why)
+  }
+}
+
+for (const { make, name, programs, word } of backends) {
+  describe.runIf(process.platform === "linux")(`a standby of ${name}`, () => {
+    const made: Array<unknown> = []
+    const bindings = [
+      {
+        global: "tools",
+        functions: {
+          echo: (value: unknown) => {
+            made.push(value)
+            return { b: 7 }
+          }
+        }
+      }
+    ]
+
+    /** A runtime after a first run, when what a layer tries at its start is over, and the process of its standby. */
+    const withStandby = async (context: TestContext) => {
+      const runtime = await open(make, context, 60_000)
+      assert.deepStrictEqual(await runtime.run({ program: "return 0" }), { value: 0, logs: [] })
+      await until(() => children(word).length === 1)
+      const [standby] = children(word)
+      return standby === undefined ? assert.fail("it is gone") : { runtime, standby }
     }
-    assert.strictEqual(runs, 3)
-  })
 
-  it("that nobody uses is given up in time", async () => {
-    await using runtime = await PromiseAdapter.make(PythonProcess.layer({ standby: 1, standbyMs: 50 }))
-    await until(() => interpreters().length === 1)
-    await until(() => interpreters().length === 0)
-    assert.deepStrictEqual(await runtime.run({ program: "return 1" }), { value: 1, logs: [] })
+    it("that dies while it waits is replaced, and the next run does not notice", async (context) => {
+      const { runtime, standby } = await withStandby(context)
+      process.kill(standby, "SIGKILL")
+      // One look: between two the first can die, and then nobody would have replaced it.
+      await until(() => {
+        const [only, another] = children(word)
+        return only !== undefined && only !== standby && another === undefined
+      })
+      assert.deepStrictEqual(await runtime.run({ program: "return 1" }), { value: 1, logs: [] })
+      await runtime.dispose()
+    })
+
+    it("that died so late that its host was not told is replaced under the run, and leaves nothing in it", async (context) => {
+      const { runtime, standby } = await withStandby(context)
+      process.kill(standby, "SIGKILL")
+      // Without a turn of the event loop: the runtime cannot know.
+      while (children(word).includes(standby));
+      assert.deepStrictEqual(await runtime.run({ program: programs.seven, bindings }), { value: 7, logs: ["a"] })
+      await until(() => children(word).length === 1)
+      await runtime.dispose()
+      assert.deepStrictEqual(children(word), [])
+    })
+
+    it("that died so is not replaced for a run that is aborted at once", async (context) => {
+      const { runtime, standby } = await withStandby(context)
+      process.kill(standby, "SIGKILL")
+      while (children(word).includes(standby));
+      made.length = 0
+      const controller = new AbortController()
+      const running = runtime.run({ program: programs.seven, bindings, signal: controller.signal })
+      await setImmediate()
+      controller.abort(new Error("enough"))
+      const { error } = await running
+      assert.strictEqual(error?.kind, "abort")
+      await runtime.dispose()
+      assert.deepStrictEqual(children(word), [])
+      assert.deepStrictEqual(made, [])
+    })
+
+    it("whose program ends it is not replaced: no program runs twice", async (context) => {
+      const { runtime } = await withStandby(context)
+      made.length = 0
+      for (let i = 0; i < 3; i++) {
+        await until(() => children(word).length === 1)
+        const { error } = await runtime.run({ program: programs.suicide, bindings })
+        assert.strictEqual(error?.kind, "worker-exit")
+      }
+      assert.lengthOf(made, 3)
+      await runtime.dispose()
+    })
+
+    it("that nobody uses is given up in time", async (context) => {
+      const runtime = await open(make, context, 50)
+      await until(() => children(word).length === 1)
+      await until(() => children(word).length === 0)
+      assert.deepStrictEqual(await runtime.run({ program: "return 1" }), { value: 1, logs: [] })
+      await runtime.dispose()
+    })
   })
-})
+}
