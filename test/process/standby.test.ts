@@ -87,7 +87,17 @@ const open = async (make: Make, context: TestContext, standbyMs: number): Return
   }
 }
 
-for (const { make, name, programs, word } of backends) {
+/** A runtime after a first run, when what a layer tries at its start is over, and the process of its standby. */
+const withStandby = async ({ make, word }: { readonly make: Make; readonly word: string }, context: TestContext) => {
+  const runtime = await open(make, context, 60_000)
+  assert.deepStrictEqual(await runtime.run({ program: "return 0" }), { value: 0, logs: [] })
+  await until(() => children(word).length === 1)
+  const [standby] = children(word)
+  return standby === undefined ? assert.fail("it is gone") : { runtime, standby }
+}
+
+for (const backend of backends) {
+  const { make, name, programs, word } = backend
   describe.runIf(process.platform === "linux")(`a standby of ${name}`, () => {
     const made: Array<unknown> = []
     const bindings = [
@@ -102,17 +112,8 @@ for (const { make, name, programs, word } of backends) {
       }
     ]
 
-    /** A runtime after a first run, when what a layer tries at its start is over, and the process of its standby. */
-    const withStandby = async (context: TestContext) => {
-      const runtime = await open(make, context, 60_000)
-      assert.deepStrictEqual(await runtime.run({ program: "return 0" }), { value: 0, logs: [] })
-      await until(() => children(word).length === 1)
-      const [standby] = children(word)
-      return standby === undefined ? assert.fail("it is gone") : { runtime, standby }
-    }
-
     it("that dies while it waits is replaced, and the next run does not notice", async (context) => {
-      const { runtime, standby } = await withStandby(context)
+      const { runtime, standby } = await withStandby(backend, context)
       process.kill(standby, "SIGKILL")
       // One look: between two the first can die, and then nobody would have replaced it.
       await until(() => {
@@ -124,7 +125,7 @@ for (const { make, name, programs, word } of backends) {
     })
 
     it("that died so late that its host was not told is replaced under the run, and leaves nothing in it", async (context) => {
-      const { runtime, standby } = await withStandby(context)
+      const { runtime, standby } = await withStandby(backend, context)
       process.kill(standby, "SIGKILL")
       // Without a turn of the event loop: the runtime cannot know.
       while (children(word).includes(standby));
@@ -135,7 +136,7 @@ for (const { make, name, programs, word } of backends) {
     })
 
     it("that died so is not replaced for a run that is aborted at once", async (context) => {
-      const { runtime, standby } = await withStandby(context)
+      const { runtime, standby } = await withStandby(backend, context)
       process.kill(standby, "SIGKILL")
       while (children(word).includes(standby));
       made.length = 0
@@ -151,7 +152,7 @@ for (const { make, name, programs, word } of backends) {
     })
 
     it("whose program ends it is not replaced: no program runs twice", async (context) => {
-      const { runtime } = await withStandby(context)
+      const { runtime } = await withStandby(backend, context)
       made.length = 0
       for (let i = 0; i < 3; i++) {
         await until(() => children(word).length === 1)
