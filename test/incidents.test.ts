@@ -10,6 +10,51 @@ import {
   RuntimeLayer,
   WorkerThread
 } from "effect-code-runtime"
+import { Worker } from "node:worker_threads"
+
+/** A thread that fails as it boots, says so, and then answers nothing. */
+class BrokenGuest implements GuestLauncher.Guest {
+  static booted = 0
+  static spoken = Promise.resolve()
+  readonly #worker = new Worker(
+    `const { parentPort } = require("node:worker_threads")
+parentPort.postMessage('{"type":"threw","message":"Error: broken at boot","frames":[],"unsent":[]}\\n')
+parentPort.on("message", () => {})`,
+    { eval: true }
+  )
+  #listener: GuestLauncher.GuestListener | undefined
+  #early = ""
+  readonly end = Effect.promise(() => this.#worker.terminate())
+
+  constructor() {
+    BrokenGuest.booted++
+    BrokenGuest.spoken = new Promise((resolve) =>
+      this.#worker.once("message", (text: string) => {
+        if (this.#listener === undefined) this.#early = text
+        else this.#listener.onText(text)
+        resolve()
+      })
+    )
+  }
+
+  listen(listener: GuestLauncher.GuestListener): void {
+    this.#listener = listener
+    if (this.#early !== "") listener.onText(this.#early)
+    this.#early = ""
+  }
+
+  send(text: string): void {
+    this.#worker.postMessage(text)
+  }
+
+  busyMs(): number {
+    return 0
+  }
+
+  peakMemoryMb(): undefined {
+    return undefined
+  }
+}
 
 class NoMessage extends Data.TaggedError("NoMessage")<{ readonly id: number }> {}
 
@@ -124,6 +169,28 @@ describe("incidents", () => {
         "the two errors of a SuppressedError were told by neither",
         "throw new SuppressedError(new Error('disposing'), new Error('body'), 'suppressed')",
         /^SuppressedError: suppressed\n- Error: disposing\n- Error: body\n/u
+      ],
+      [
+        "require was lost by its first use once the global object was closed",
+        "Object.preventExtensions(globalThis); return [typeof require('fs').readFileSync, typeof require('path').join, typeof require]",
+        { value: ["function", "function", "function"], logs: [] }
+      ],
+      [
+        "require was lost by its first use where objects inherit a getter called get",
+        `Object.prototype.get = () => 42
+try { require } catch {}
+delete Object.prototype.get
+return typeof require('path').join`,
+        { value: "function", logs: [] }
+      ],
+      [
+        "an object that inherits from the global one could not have a require of its own",
+        `const own = Object.create(globalThis)
+own.require = 3
+const first = [own.require, typeof require]
+require = 4
+return [...first, require]`,
+        { value: [3, "function", 4], logs: [] }
       ]
     ] as const
     for (const [substrate, layer] of Object.entries(layers)) {
@@ -158,6 +225,30 @@ describe("incidents", () => {
       yield* Fiber.interrupt(running)
     }).pipe(Effect.provide(PythonProcess.layer({ standby: 0 })))
   )
+
+  it("a standby that had failed before its program hung the run that got it", async () => {
+    const launcher: GuestLauncher.GuestLauncher["Service"] = {
+      language: "typescript",
+      isolation: "broken-thread",
+      launch: Effect.acquireRelease(
+        Effect.sync(() => new BrokenGuest()),
+        (guest) => guest.end
+      )
+    }
+    const booted = BrokenGuest.booted
+    await using runtime = await PromiseAdapter.make(
+      RuntimeLayer.make({ standby: 1 }, () => launcher, ProgramCompiler.layerIdentity)
+    )
+    for (let run = 0; run < 3; run++) {
+      // The standby has spoken, if it was there.
+      await BrokenGuest.spoken
+      const { error } = await runtime.run({ program: "return 1" })
+      assert.strictEqual(error?.kind, "exception")
+      assert.include(error?.message ?? "", "broken at boot")
+    }
+    // One standby at the start, and a run's own guest and a standby with each run: none boots again and again.
+    assert.isAtMost(BrokenGuest.booted - booted, 7)
+  })
 
   it.live("a defect of a backend's compiler hung the run for ever", () =>
     Effect.gen(function* () {

@@ -215,6 +215,8 @@ export class Run<R> implements GuestListener {
       if (++this.#junk > mostJunk) this.settle({ _tag: "Junk" })
       return
     }
+    // Also of a run that was ended: its guest may start one more before it hears of that.
+    if (frame.type === "spawned") return this.#guest?.adopt?.(frame.pid)
     if (this.#tentative !== undefined) {
       if (frame.type === "quiet") this.settle(this.#tentative)
       else if (frame.type === "threw") this.settle({ _tag: "Threw", frame })
@@ -232,7 +234,7 @@ export class Run<R> implements GuestListener {
     this.settle({ _tag: "LogsFull" })
   }
 
-  #onFrame(frame: Exclude<GuestFrame, { readonly type: "log" }>, length: number): void {
+  #onFrame(frame: Exclude<GuestFrame, { readonly type: "log" | "spawned" }>, length: number): void {
     switch (frame.type) {
       case "call":
         return this.#onCall({ frame, arrivedAt: this.#observer === undefined ? 0 : milliseconds(), length })
@@ -257,8 +259,6 @@ export class Run<R> implements GuestListener {
       case "overflow":
         this.#unsent = frame.unsent
         return this.settle({ _tag: "Overflow" })
-      case "spawned":
-        return this.#guest?.adopt?.(frame.pid)
     }
   }
 

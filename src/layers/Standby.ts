@@ -66,23 +66,25 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
   /** Waits with a guest, and for its death. */
   const watch = (waiting: Waiting): void => {
     ready.push(waiting)
+    const taken = (): boolean => {
+      const at = ready.indexOf(waiting)
+      if (at >= 0) ready.splice(at, 1)
+      return at < 0
+    }
     const listener: GuestListener = {
-      onText: () => {},
+      // It has nothing to say before its program; what has, failed. The next run starts another, and tells what is wrong.
+      onText: () => {
+        if (!taken()) runFork(Scope.close(waiting.scope, Exit.void))
+      },
       onStray: () => {},
       onExit: () => {
-        const at = ready.indexOf(waiting)
-        if (at < 0) return
-        ready.splice(at, 1)
-        runFork(Effect.andThen(Scope.close(waiting.scope, Exit.void), fill))
+        if (!taken()) runFork(Effect.andThen(Scope.close(waiting.scope, Exit.void), fill))
       }
     }
     waiting.guest.listen(listener)
     if (launcher.standbyMs === undefined || launcher.standbyMs > longestTimer) return
     const retire = setTimeout(() => {
-      const at = ready.indexOf(waiting)
-      if (at < 0) return
-      ready.splice(at, 1)
-      runFork(Scope.close(waiting.scope, Exit.void))
+      if (!taken()) runFork(Scope.close(waiting.scope, Exit.void))
     }, launcher.standbyMs)
     // What nobody waits for keeps no host alive.
     retire.unref()

@@ -18,6 +18,8 @@ export interface GuestChannel {
   readonly hold: (alive: boolean) => void
   /** The folder from which the program finds modules; otherwise the working directory. */
   readonly folder?: string
+  /** Tells that the program has ended: what it does from now on belongs to no run. */
+  readonly onSettled?: () => void
   /** Ends the guest for want of memory, where its host can tell that from other ends. */
   readonly outOfMemory?: () => never
 }
@@ -346,13 +348,18 @@ const defineRequire = (folder: string): void => {
   defineProperty(global, "require", {
     configurable: true,
     enumerable: true,
-    get: () => setRequire(getBuiltinModule("node:module").createRequire(`${folder}/`)),
-    set: setRequire
+    get: () => setRequire(global, getBuiltinModule("node:module").createRequire(`${folder}/`)),
+    set(this: unknown, value: unknown) {
+      // An object that inherits from the global one gets a property of its own, as if there were no accessor.
+      setRequire(typeof this === "object" && this !== null ? this : global, value)
+    }
   })
 }
 
-const setRequire = (value: unknown): unknown => {
-  define("require", value)
+/** Replaces the accessor by the value; the program may have changed what objects inherit, and closed the global one. */
+const setRequire = (target: object, value: unknown): unknown => {
+  const descriptor = { __proto__: null, configurable: true, enumerable: true, writable: true, value }
+  defineProperty(target, "require", descriptor)
   return value
 }
 
@@ -403,7 +410,8 @@ const longestTimer = 2_147_483_647
 export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
   const { hold, send } = channel
   let settled = false
-  let maxOutputBytes = 0
+  // Before the host says how much, enough for what is wrong with the guest itself.
+  let maxOutputBytes = 10_000
   let maxBindingBytes = 0
   let maxConcurrentCalls = 1
   let lastId = 0
@@ -531,6 +539,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     endStreams()
     flush()
     settled = true
+    channel.onSettled?.()
     send(line)
     // The host ends the guest; one that ended by itself could not be asked what it used.
     hold(true)

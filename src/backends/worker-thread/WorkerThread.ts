@@ -83,7 +83,8 @@ class ThreadGuest implements Guest {
       name: "effect-code-runtime guest",
       argv: [],
       env: {},
-      execArgv: permission === undefined ? [] : [...permissionFlags(permission)],
+      // Node would warn of some permissions, on streams that the guest replaces.
+      execArgv: permission === undefined ? [] : ["--no-warnings", ...permissionFlags(permission)],
       stdin: false,
       // Nobody reads them: the guest captures what the program writes, and nothing may reach the host's own.
       stdout: true,
@@ -138,15 +139,28 @@ class ThreadGuest implements Guest {
 
   /** Ends the thread and its children, and waits until they are gone. */
   readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
-    for (const pid of this.#children) kill(pid)
     // While the thread lives its event loop reaps them; a thread that is stuck leaves that to nobody.
-    for (let i = 0; i < 20 && [...this.#children].some(isLivingChild); i++) yield* Effect.sleep(5)
+    yield* this.#endChildren()
     yield* Effect.promise(() => this.#worker.terminate())
     this.#drain()
+    // Those that it has started meanwhile.
+    yield* this.#endChildren()
     this.#port.close()
     const { settled } = this.#code
     if (settled !== undefined) yield* Effect.promise(settled)
   }).pipe(Effect.ignoreCause)
+
+  /** Ends the children that are still there, and waits for it, though not for long. */
+  #endChildren(): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      for (let i = 0; i < 20; i++) {
+        const living = [...this.#children].filter(isLivingChild)
+        if (living.length === 0) return
+        for (const pid of living) kill(pid)
+        yield* Effect.sleep(5)
+      }
+    })
+  }
 
   #onMessage(message: unknown): void {
     if (typeof message !== "string") return

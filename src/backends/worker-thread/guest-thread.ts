@@ -30,11 +30,20 @@ const send = (lines: string): void => {
   for (let left = load(unread, 0); left > fewUnread; left = load(unread, 0)) wait(unread, 0, left)
 }
 
-const receive = startGuest({ send, hold: (alive) => (alive ? ref() : unref()) })
+let settled = false
+const receive = startGuest({
+  send,
+  hold: (alive) => (alive ? ref() : unref()),
+  onSettled: () => {
+    settled = true
+  }
+})
 port.on("message", (text: string) => receive(text))
 
 // A child of this thread is a child of the host's process, which ends it with the guest.
 const { apply, defineProperty } = Reflect
+/** The system's EAGAIN on Linux: it gives no more processes. */
+const tryAgain = -11
 const tellOfChildren = (ofClass: unknown): void => {
   if (typeof ofClass !== "function") throw new TypeError("no class of processes")
   const prototype: object = ofClass.prototype
@@ -44,6 +53,8 @@ const tellOfChildren = (ofClass: unknown): void => {
     configurable: true,
     writable: true,
     value: function (this: { readonly pid?: unknown }, ...args: ReadonlyArray<unknown>): unknown {
+      // The thread may be ended before it could tell of this one.
+      if (settled) return tryAgain
       const result: unknown = apply(spawn, this, args)
       if (typeof this.pid === "number") send(`{"type":"spawned","pid":${this.pid}}\n`)
       return result

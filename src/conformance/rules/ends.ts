@@ -727,6 +727,44 @@ export const ends: ReadonlyArray<Rule> = [
         steps: (t) => Effect.flatMap(leavesNothing(t, "spawn"), (outcome) => t.expect(outcome, { kind: "timeout" }))
       },
       {
+        id: "B7.late-child",
+        claim: "one that is started after the program has returned is gone too",
+        programs: {
+          typescript: {
+            spawn: code`
+              const start = () => { try { require("node:child_process").spawn("sleep", ["MARK"], { stdio: "ignore" }).unref() } catch {} }
+              await tools.gate()
+              setImmediate(start)
+              setInterval(start, 1)
+              return 1
+            `
+          },
+          python: {
+            spawn: code`
+              import subprocess, threading
+              def start():
+                  try:
+                      subprocess.Popen(["sleep", "MARK"])
+                  except Exception:
+                      pass
+              await tools.gate()
+              threading.Thread(target=start).start()
+              return 1
+            `
+          }
+        },
+        steps: (t) =>
+          Effect.gen(function* () {
+            const seconds = mark()
+            yield* Effect.addFinalizer(() => sweep(seconds))
+            t.host.open()
+            for (let i = 0; i < 5; i++) {
+              yield* t.expect(yield* t.run(t.program("spawn").replaceAll("MARK", seconds)), { value: 1 })
+              equal(withCommand(seconds), [], "processes that are left")
+            }
+          })
+      },
+      {
         id: "B7.holds-the-pipe",
         claim: "a child that holds the guest's output keeps nobody waiting",
         programs: {
