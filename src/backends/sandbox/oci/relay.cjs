@@ -11,8 +11,8 @@ const { constants } = require("node:os")
 const { dirname } = require("node:path")
 
 const tags = { exit: 0, stdout: 1, stderr: 2, channel: 3 }
-/** How a frame begins that tells of output. */
-const logStart = Buffer.from('{"type":"log"')
+/** How frames begin after which no host ends a container. */
+const passing = ['{"type":"log"', '{"type":"started"'].map((opening) => Buffer.from(opening))
 /** How long pipes may be held open by others when the guest is gone, in milliseconds. */
 const drainMs = 100
 
@@ -61,20 +61,24 @@ const start = ({ args, env, files }, rest) => {
   const [, stdout, stderr, channel] = child.stdio
   stdout.on("data", (bytes) => emit(tags.stdout, bytes))
   stderr.on("data", (bytes) => emit(tags.stderr, bytes))
-  // The host may end this container as soon as it has a last frame, which is no log: what was written before goes first. By
-  // the second turn of the loop all has been read that was there when the frame came.
-  const frames = []
-  const emitNext = () => {
-    if (frames.length > 0) emit(tags.channel, frames.shift())
+  // The host may end this container as soon as it has a last frame: what was written before goes first. By the second turn of
+  // the loop all has been read that was there when the frame came. A frame that is followed by another is not the last.
+  let held
+  const release = () => {
+    if (held === undefined) return
+    emit(tags.channel, held)
+    held = undefined
   }
   channel.on("data", (bytes) => {
+    release()
     const last = bytes.length < 2 ? 0 : bytes.lastIndexOf(10, bytes.length - 2) + 1
-    const isLog = bytes.subarray(last, last + logStart.length).equals(logStart)
-    const now = isLog && frames.length === 0 ? bytes.length : frames.length === 0 ? last : 0
-    if (now > 0) emit(tags.channel, bytes.subarray(0, now))
-    if (now === bytes.length) return
-    frames.push(bytes.subarray(now))
-    setImmediate(setImmediate, emitNext)
+    if (passing.some((opening) => bytes.subarray(last, last + opening.length).equals(opening)))
+      return emit(tags.channel, bytes)
+    if (last > 0) emit(tags.channel, bytes.subarray(0, last))
+    const frame = (held = bytes.subarray(last))
+    setImmediate(setImmediate, () => {
+      if (held === frame) release()
+    })
   })
   for (const stream of [stdout, stderr, channel]) stream.on("error", () => {})
   const pass = (bytes) => {
@@ -93,7 +97,7 @@ const start = ({ args, env, files }, rest) => {
         ? `code ${code} 0`
         : `signal ${constants.signals[signal] ?? 0} ${signal === "SIGKILL" && outOfMemory() ? 1 : 0}`
     const end = () => {
-      while (frames.length > 0) emitNext()
+      release()
       emit(tags.exit, Buffer.from(said))
       process.exit(0)
     }

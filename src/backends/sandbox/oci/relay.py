@@ -15,8 +15,8 @@ import sys
 
 EXIT, STDOUT, STDERR, CHANNEL, COMPILED = 0, 1, 2, 3, 9
 CHUNK = 65536
-# How a frame begins that tells of output.
-LOG = b'{"type":"log"'
+# How frames begin after which no host ends a container.
+PASSING = (b'{"type":"log"', b'{"type":"started"')
 # More than pipes and sockets hold.
 REST = 4 * 1048576
 
@@ -126,29 +126,49 @@ def relay(size, form, packages, *environment):
     pending = bytearray()
     status = None
 
+    def read(fd):
+        """What there is; None where there is nothing now, nothing where no more comes."""
+        try:
+            return posix.read(fd, CHUNK)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
+
     def take(fd):
         """Carries what there is; the number of bytes, or None where there is no more to come."""
-        try:
-            data = posix.read(fd, CHUNK)
-        except BlockingIOError:
+        data = read(fd)
+        if data is None:
             return 0
-        except OSError:
-            return None
-        if not data:
-            return None
-        size = len(data)
-        if fd == channel:
-            # The host may end this container as soon as it has a last frame, which is no log: what was written before goes first.
-            last = data.rfind(b"\n", 0, -1) + 1
-            if not data.startswith(LOG, last):
-                if last > 0:
-                    emit(CHANNEL, data[:last])
-                    data = data[last:]
-                for output in (stdout, stderr):
-                    if output in sources:
-                        drain(output)
-        emit(sources[fd], data)
-        return size
+        if fd == channel and data:
+            carry(data)
+        elif data:
+            emit(sources[fd], data)
+        return len(data) or None
+
+    def carry(data):
+        # The host may end this container as soon as it has a last frame: what was written before goes first. A frame that
+        # is followed by another is not the last.
+        held = pass_by(data)
+        rest = REST
+        for output in (stdout, stderr):
+            while held and output in sources and rest > 0 and (printed := read(output)):
+                rest -= len(printed)
+                if more := read(channel):
+                    emit(CHANNEL, held)
+                    held = pass_by(more)
+                emit(sources[output], printed)
+        if held:
+            emit(CHANNEL, held)
+
+    def pass_by(data):
+        """Carries all but a frame that may be the last, which it returns."""
+        last = data.rfind(b"\n", 0, -1) + 1
+        if data.startswith(PASSING, last):
+            last = len(data)
+        if last > 0:
+            emit(CHANNEL, data[:last])
+        return data[last:]
 
     def drain(fd):
         rest = REST
