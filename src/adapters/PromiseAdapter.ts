@@ -6,13 +6,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import {
   type BindingErrorClass,
   type BindingFunction,
   type BindingNamespace,
+  CodeRunFailed,
   type CodeRunRequest,
   type FailureKind,
   kindOf
@@ -153,14 +153,13 @@ export const make = async <E>(layer: Layer.Layer<CodeRuntime, E>): Promise<Promi
     // A request of the wrong shape has no functions to wrap; the rule is the driver's own.
     const misuse = checkRequest(request)
     if (misuse !== undefined) throw misuse
-    const exit = await Effect.runPromiseExit(Effect.result(runtime.run(requestOf(request))))
-    if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
-    if (Result.isSuccess(exit.value)) {
-      const { logs, value } = exit.value.success
+    const exit = await Effect.runPromiseExit(runtime.run(requestOf(request)))
+    if (Exit.isSuccess(exit)) {
+      const { logs, value } = exit.value
       return value === undefined ? { logs } : { value, logs }
     }
-    const failure = exit.value.failure
-    if (failure._tag === "CodeRuntimeMisuse") throw failure
+    const failure = Cause.squash(exit.cause)
+    if (!(failure instanceof CodeRunFailed)) throw failure
     return { logs: failure.logs, error: { kind: kindOf(failure.reason), message: failure.message } }
   }
 

@@ -32,11 +32,18 @@ export class CallFibers<R> {
     if (this.#hasEnded) fiber.interruptUnsafe()
   }
 
-  /** Interrupts them, and waits until their finalizers have run. */
-  readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+  /** Interrupts them, and each that starts from now on. */
+  interrupt(): void {
     this.#hasEnded = true
-    // This may run within the beginning of a call, which has no fiber yet that could be waited for.
-    while (this.#starting > 0) yield* Effect.sleep(0)
-    yield* Fiber.interruptAll(this.#fibers)
+    for (const fiber of this.#fibers) fiber.interruptUnsafe()
+  }
+
+  /** Waits until they are gone and their finalizers have run. */
+  readonly ended: Effect.Effect<void> = Effect.suspend(() => {
+    if (this.#starting === 0 && this.#fibers.size === 0) return Effect.void
+    return this.#starting === 0
+      ? Fiber.awaitAll(this.#fibers)
+      : // This may run within the beginning of a call, which has no fiber yet that could be waited for.
+        Effect.andThen(Effect.sleep(0), this.ended)
   })
 }

@@ -136,6 +136,8 @@ export class Run<R> implements GuestListener {
     // Only what the program itself left behind comes before a value that it has returned.
     this.#ending = stood === undefined || ending._tag === "Threw" ? ending : stood
     this.#waiting = []
+    // All that is left to do is done while the guest dies.
+    this.#guest?.kill?.()
     Deferred.doneUnsafe(this.ended, Exit.succeed(this.#ending))
   }
 

@@ -76,6 +76,7 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
       const compiler = yield* ProgramCompiler
       const backend: Telemetry.Backend = { language: launcher.language, isolation: launcher.isolation }
       const tellEnd = Telemetry.endsOf(backend)
+      const inSpan = Telemetry.runSpan(backend)
       const file = files[launcher.language] ?? "program"
 
       const inFlight = new Map<{ readonly settle: (ending: Ending) => void }, Deferred.Deferred<void>>()
@@ -92,10 +93,14 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
       /** From a checked request to a started program; every failure on the way settles the run. */
       const prepare = Effect.fnUntraced(
         function* <R>(run: Run<R>, request: CodeRunRequest<R>, guestScope: Scope.Scope) {
-          const [guest, program] = yield* Effect.all(
-            [Scope.provide(launcher.launch, guestScope), compiler.compile(request.program)],
-            { concurrency: 2 }
+          // Most guests are there at once, and so are most programs: one fiber is enough for the two.
+          const launching = yield* Effect.forkDetach(Scope.provide(launcher.launch, guestScope), {
+            startImmediately: true
+          })
+          const program = yield* Effect.onExit(compiler.compile(request.program), (exit) =>
+            Exit.isSuccess(exit) ? Effect.void : Fiber.interrupt(launching)
           )
+          const guest = yield* Effect.onInterrupt(Fiber.join(launching), () => Fiber.interrupt(launching))
           run.begin(guest, program, encodeStart(program, request, limits))
           yield* watchBudgets(run, limits)
         },
@@ -126,12 +131,13 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
             if (misuse !== undefined) return yield* misuse
 
             const guestScope = Scope.makeUnsafe()
-            const calls = new CallFibers(yield* Effect.context<R>())
+            const context = yield* Effect.context<R>()
+            const calls = new CallFibers(context)
             const run = new Run<R>({
               request,
               limits,
               observer,
-              span: yield* Telemetry.callSpan,
+              span: Telemetry.callSpan(context),
               fork: (call, onExit) => calls.fork(call, onExit)
             })
             const gone = Deferred.makeUnsafe<void>()
@@ -156,7 +162,9 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
             if (Exit.isFailure(exit)) run.settle({ _tag: "Abort", message: "the run was interrupted" })
 
             yield* Fiber.interrupt(preparation)
-            yield* Effect.all([Scope.close(guestScope, Exit.void), calls.end], { concurrency: 2 })
+            calls.interrupt()
+            yield* Scope.close(guestScope, Exit.void)
+            yield* calls.ended
             signal?.removeEventListener("abort", onAbort)
             inFlight.delete(run)
             Deferred.doneUnsafe(gone, Exit.void)
@@ -178,7 +186,7 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
             yield* tellEnd("Completed", outcome.usage, run.answers)
             return outcome
           })
-        ).pipe(Effect.withSpan("CodeRuntime.run", { attributes: { ...backend } }, { captureStackTrace: false }))
+        ).pipe(inSpan)
 
       const run = <R = never>(request: CodeRunRequest<R>) => drive(request, undefined)
 

@@ -60,6 +60,11 @@ export class StandbyGuest implements Guest {
     this.#guest.adopt?.(pid)
   }
 
+  kill(): void {
+    this.giveBack()
+    this.#guest.kill?.()
+  }
+
   /** The run is over: nothing is sent to another guest any more. */
   giveBack(): void {
     this.#state = "settled"

@@ -40,6 +40,19 @@ type TellEnd = (
   answers: { readonly succeeded: number; readonly failed: number }
 ) => Effect.Effect<void>
 
+/** Effect's own tracer keeps spans for nobody, and opening one costs as much as a third of a call. */
+const isTraced = (context: Context.Context<never>): boolean => context.mapUnsafe.has(Tracer.Tracer.key)
+
+/** Traces the runs of a backend, where the app traces. */
+export const runSpan =
+  (backend: Backend) =>
+  <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.contextWith((context: Context.Context<never>) =>
+      isTraced(context)
+        ? run.pipe(Effect.withSpan("CodeRuntime.run", { attributes: { ...backend } }, { captureStackTrace: false }))
+        : run
+    )
+
 /** What tells of the ends of a backend's runs; each metric is named once, since that costs more than to count by it. */
 export const endsOf = ({ isolation, language }: Backend): TellEnd => {
   const attributes = { language, isolation }
@@ -59,7 +72,7 @@ export const endsOf = ({ isolation, language }: Backend): TellEnd => {
       // Once a run, not once a call: a call costs about as much as counting it.
       if (answers.succeeded > 0) answered.updateUnsafe(answers.succeeded, context)
       if (answers.failed > 0) refused.updateUnsafe(answers.failed, context)
-      return Effect.annotateCurrentSpan({ ...attributes, outcome, ...usage })
+      return isTraced(context) ? Effect.annotateCurrentSpan({ ...attributes, outcome, ...usage }) : Effect.void
     })
 }
 
@@ -69,13 +82,9 @@ const refused = Metric.withAttributes(calls, { ok: "false" })
 /** Traces the effect of a call. */
 export type CallSpan = <A, E, R>(call: Effect.Effect<A, E, R>, global: string, name: string) => Effect.Effect<A, E, R>
 
-/**
- * The span of one call; undefined where the app does not trace: Effect's own tracer keeps spans for nobody, and opening
- * one costs as much as a third of a call.
- */
-export const callSpan: Effect.Effect<CallSpan | undefined> = Effect.map(Effect.context<never>(), (context) =>
-  context.mapUnsafe.has(Tracer.Tracer.key)
+/** The span of one call; undefined where the app does not trace. */
+export const callSpan = (context: Context.Context<never>): CallSpan | undefined =>
+  isTraced(context)
     ? (call, global, name) =>
         call.pipe(Effect.withSpan("CodeRuntime.call", { attributes: { global, name } }, { captureStackTrace: false }))
     : undefined
-)

@@ -40,6 +40,11 @@ export interface Guest {
   readonly busyMs: () => number
   /** Peak memory in MiB, where the substrate can say. */
   readonly peakMemoryMb: () => number | undefined
+  /**
+   * Begins its end, at once and for good: what it does from now on is nobody's. Closing its scope then only waits. For
+   * those whose end can be begun without waiting; never throws.
+   */
+  readonly kill?: () => void
   /** A child process of the host that the program says it started; it ends with the guest. */
   readonly adopt?: (pid: number) => void
 }

@@ -70,6 +70,7 @@ class ProcessGuest implements Guest {
   #outbox: Array<string> | undefined
   #entered = false
   #dead = false
+  #killed = false
   #busyMs = 0
   #peakMemoryMb: number | undefined
 
@@ -107,7 +108,7 @@ class ProcessGuest implements Guest {
     child.on("exit", () => {
       this.#dead = true
       // Whatever it had started must not outlive it, and holds its pipes.
-      this.#kill()
+      this.#signal()
       if (this.#cgroup === undefined) seeking = setTimeout(() => this.#killMarked(), seekMs)
       else if (!this.#cgroup.isEmpty()) void this.#cgroup.kill()
       drained = setTimeout(() => {
@@ -138,8 +139,8 @@ class ProcessGuest implements Guest {
       this.#outbox.push(text)
       return
     }
-    if (!this.#entered && !this.#enter()) return this.#kill()
-    if (!this.#answers.write(text)) this.#kill()
+    if (!this.#entered && !this.#enter()) return this.#signal()
+    if (!this.#answers.write(text)) this.#signal()
   }
 
   busyMs(): number {
@@ -153,11 +154,17 @@ class ProcessGuest implements Guest {
     return this.#peakMemoryMb
   }
 
-  /** Ends the process and all that it started, waits until they are gone, and removes what they left. */
-  readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+  kill(): void {
+    if (this.#killed) return
+    this.#killed = true
     this.peakMemoryMb()
     this.#hold()
-    this.#kill()
+    this.#signal()
+  }
+
+  /** Ends the process and all that it started, waits until they are gone, and removes what they left. */
+  readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    this.kill()
     yield* Effect.promise(() => this.#gone)
     yield* Effect.promise(() => this.#joined)
     for (let waited = 0; !this.#isEmpty() && waited < deathMs; waited += 1) {
@@ -204,7 +211,7 @@ class ProcessGuest implements Guest {
     this.#audience.tell((listener) => listener.onStray(channel, bytes))
   }
 
-  #kill(): void {
+  #signal(): void {
     if (!this.#dead) ProcessTable.signal(this.#pid, "SIGKILL")
     ProcessTable.signal(-this.#pid, "SIGKILL")
   }

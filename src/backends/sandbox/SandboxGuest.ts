@@ -47,6 +47,7 @@ export class SandboxGuest implements Guest {
   readonly #answers: Answers
   readonly #gone: Promise<void>
   #held = false
+  #killed = false
   #busyMs = 0
   #peakMemoryMb: number | undefined
 
@@ -77,7 +78,7 @@ export class SandboxGuest implements Guest {
     const { channel, isGone } = this.#leader
     if (isGone() || channel.destroyed) return
     this.#hold()
-    if (!this.#answers.write(text)) this.#kill()
+    if (!this.#answers.write(text)) this.#signal()
   }
 
   busyMs(): number {
@@ -101,11 +102,17 @@ export class SandboxGuest implements Guest {
     return { memoryBytes: group?.memoryBytes() ?? 0, ...ProcessTree.sizesMb(pid) }
   }
 
-  /** Ends the sandbox with all that it started, and waits until that is gone. */
-  readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+  kill(): void {
+    if (this.#killed) return
+    this.#killed = true
     this.peakMemoryMb()
     this.#hold()
-    this.#kill()
+    this.#signal()
+  }
+
+  /** Ends the sandbox with all that it started, and waits until that is gone. */
+  readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    this.kill()
     yield* Effect.promise(() => this.#gone)
     // The kernel ends the others, which takes a moment where its parent was gone before.
     const { group, pid } = this.#leader
@@ -126,7 +133,7 @@ export class SandboxGuest implements Guest {
   }
 
   /** Ends the first process: the kernel then ends all others. */
-  #kill(): void {
+  #signal(): void {
     if (!this.#leader.isGone()) ProcessTable.signal(this.#leader.pid, "SIGKILL")
   }
 

@@ -71,6 +71,7 @@ class ThreadGuest implements Guest {
   #listener: GuestListener | undefined
   #early: Array<string> = []
   #exit: GuestExit | undefined
+  #terminated: Promise<unknown> | undefined
   #outOfMemory = false
   #busyMs = 0
   #held = false
@@ -137,18 +138,26 @@ class ThreadGuest implements Guest {
     if (isLivingChild(pid)) this.#children.add(pid)
   }
 
+  kill(): void {
+    // While the thread lives its event loop reaps its children; a thread that is stuck leaves that to nobody.
+    if (this.#children.size === 0) void this.#terminate()
+  }
+
   /** Ends the thread and its children, and waits until they are gone. */
   readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
-    // While the thread lives its event loop reaps them; a thread that is stuck leaves that to nobody.
-    yield* this.#endChildren()
-    yield* Effect.promise(() => this.#worker.terminate())
+    if (this.#children.size > 0) yield* this.#endChildren()
+    yield* Effect.promise(() => this.#terminate())
     this.#drain()
     // Those that it has started meanwhile.
-    yield* this.#endChildren()
+    if (this.#children.size > 0) yield* this.#endChildren()
     this.#port.close()
     const { settled } = this.#code
     if (settled !== undefined) yield* Effect.promise(settled)
   }).pipe(Effect.ignoreCause)
+
+  #terminate(): Promise<unknown> {
+    return (this.#terminated ??= this.#worker.terminate())
+  }
 
   /** Ends the children that are still there, and waits for it, though not for long. */
   #endChildren(): Effect.Effect<void> {
