@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import {
   CodeRuntime,
-  type GuestLauncher,
+  GuestLauncher,
   NodeProcess,
   ProgramCompiler,
   PromiseAdapter,
@@ -248,6 +248,63 @@ return [...first, require]`,
     }
     // One standby at the start, and a run's own guest and a standby with each run: none boots again and again.
     assert.isAtMost(BrokenGuest.booted - booted, 7)
+  })
+
+  it.live("a guest that could not be started was told only when its program was compiled", () =>
+    Effect.gen(function* () {
+      const endless = Layer.succeed(
+        ProgramCompiler.ProgramCompiler,
+        ProgramCompiler.ProgramCompiler.of({ compile: () => Effect.never })
+      )
+      for (const [launch, told] of [
+        [Effect.fail(new GuestLauncher.LaunchFailure({ message: "no threads left" })), "no threads left"],
+        [Effect.die("broken launcher"), "broken launcher"]
+      ] as const) {
+        const launcher = { language: "typescript", isolation: "worker-thread", launch }
+        const exit = yield* CodeRuntime.CodeRuntime.use((runtime) => runtime.run({ program: "return 1" })).pipe(
+          Effect.provide(RuntimeLayer.make({ standby: 0 }, () => launcher, endless)),
+          Effect.exit
+        )
+        assert.isTrue(Exit.isFailure(exit))
+        assert.include(String(exit), told)
+      }
+    })
+  )
+
+  it("a standby that its run ended before it had spoken was taken for a dead one, and another was booted", async () => {
+    const controller = new AbortController()
+    let launched = 0
+    let killed = 0
+    const makeGuest = (): GuestLauncher.Guest => {
+      let listener: GuestLauncher.GuestListener | undefined
+      return {
+        listen: (given) => void (listener = given),
+        send: () => controller.abort("enough"),
+        kill: () => {
+          killed++
+          listener?.onExit({ signal: "SIGKILL", outOfMemory: false })
+        },
+        busyMs: () => 0,
+        peakMemoryMb: () => undefined
+      }
+    }
+    const launcher: GuestLauncher.GuestLauncher["Service"] = {
+      language: "typescript",
+      isolation: "silent",
+      launch: Effect.sync(() => {
+        launched++
+        return makeGuest()
+      })
+    }
+    const runtime = await PromiseAdapter.make(
+      RuntimeLayer.make({ standby: 1 }, () => launcher, ProgramCompiler.layerIdentity)
+    )
+    await new Promise(setImmediate)
+    const { error } = await runtime.run({ program: "return 1", signal: controller.signal })
+    assert.deepStrictEqual(error, { kind: "abort", message: "enough" })
+    await runtime.dispose()
+    assert.strictEqual(killed, 1)
+    assert.strictEqual(launched, 1)
   })
 
   it.live("a defect of a backend's compiler hung the run for ever", () =>

@@ -28,8 +28,8 @@ import type { Limits } from "../domain/Limits.ts"
 import { checkRequest } from "../domain/Request.ts"
 import type { RunEvent } from "../domain/RunEvent.ts"
 import { CodeRuntime } from "../services/CodeRuntime.ts"
-import { GuestLauncher } from "../services/GuestLauncher.ts"
-import { ProgramCompiler } from "../services/ProgramCompiler.ts"
+import { GuestLauncher, type LaunchFailure } from "../services/GuestLauncher.ts"
+import { ProgramCompiler, type ProgramRejected } from "../services/ProgramCompiler.ts"
 import { CallFibers } from "./CallFibers.ts"
 import { conclude, type Ending, messageOf } from "./Outcome.ts"
 import { type Observer, Run } from "./Run.ts"
@@ -53,6 +53,19 @@ const watchBudgets = Effect.fnUntraced(function* <R>(run: Run<R>, limits: Limits
     yield* Effect.sleep(Math.max(1, Math.ceil(Math.min(wallLeft, computeLeft, longestNap))))
   }
 })
+
+/** Settles a run that could not be prepared. */
+const tellFailure = <R>(run: Run<R>, cause: Cause.Cause<LaunchFailure | ProgramRejected>): Effect.Effect<void> =>
+  Effect.sync(() => {
+    const failed = cause.reasons.find(Cause.isFailReason)?.error
+    if (failed?._tag === "LaunchFailure") run.settle({ _tag: "Unlaunched", failure: failed })
+    else if (failed !== undefined) run.settle({ _tag: "Rejected", rejection: failed })
+    // A defect of a backend is the run's: nobody waits for an ending that cannot come.
+    else if (!Cause.hasInterruptsOnly(cause)) {
+      const defects = cause.reasons.filter(Cause.isDieReason)
+      Deferred.doneUnsafe(run.ended, Exit.failCause(Cause.fromReasons<never>(defects)))
+    }
+  })
 
 const abortOf = (signal: AbortSignal): Ending => ({
   _tag: "Abort",
@@ -94,27 +107,16 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
       const prepare = Effect.fnUntraced(
         function* <R>(run: Run<R>, request: CodeRunRequest<R>, guestScope: Scope.Scope) {
           // Most guests are there at once, and so are most programs: one fiber is enough for the two.
-          const launching = yield* Effect.forkDetach(Scope.provide(launcher.launch, guestScope), {
-            startImmediately: true
-          })
-          const program = yield* Effect.onExit(compiler.compile(request.program), (exit) =>
-            Exit.isSuccess(exit) ? Effect.void : Fiber.interrupt(launching)
+          const launching = yield* Effect.forkDetach(
+            Effect.onError(Scope.provide(launcher.launch, guestScope), (cause) => tellFailure(run, cause)),
+            { startImmediately: true }
           )
+          const program = yield* Effect.onError(compiler.compile(request.program), () => Fiber.interrupt(launching))
           const guest = yield* Effect.onInterrupt(Fiber.join(launching), () => Fiber.interrupt(launching))
           run.begin(guest, program, encodeStart(program, request, limits))
           yield* watchBudgets(run, limits)
         },
-        (effect, run) =>
-          effect.pipe(
-            Effect.catchTags({
-              LaunchFailure: (failure) => Effect.sync(() => run.settle({ _tag: "Unlaunched", failure })),
-              ProgramRejected: (rejection) => Effect.sync(() => run.settle({ _tag: "Rejected", rejection }))
-            }),
-            // A defect of a backend is the run's: nobody waits for an ending that cannot come.
-            Effect.catchCause((cause) =>
-              Cause.hasInterruptsOnly(cause) ? Effect.void : Deferred.failCause(run.ended, cause)
-            )
-          )
+        (effect, run) => Effect.ignoreCause(Effect.onError(effect, (cause) => tellFailure(run, cause)))
       )
 
       const drive = <R>(
