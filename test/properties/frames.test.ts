@@ -186,6 +186,32 @@ describe("frames", () => {
     { arbitrary: { runs: 2000 } }
   )
 
+  it("a log whose text is not the last or not a text is read as the Schema reads it", () => {
+    for (const end of [
+      '"a"}',
+      '"a" }',
+      ' "a"}',
+      '"a"} ',
+      '"a","x":1}',
+      '"a","text":"b"}',
+      '"a","text":5}',
+      '"a","type":"call"}',
+      '"\\ud800"}',
+      '""}',
+      "5}",
+      "null}",
+      '["a"]}',
+      '{"a":"b"}}'
+    ]) {
+      for (const channel of ["stdout", "stderr", "stdin"]) {
+        sameOrBothJunk(`{"type":"log","channel":"${channel}","text":${end}`)
+      }
+    }
+    for (const end of ['"a"', '"a}', "}", "", '"a"}}', '"a",}']) {
+      assert.isUndefined(Frame.decode(`{"type":"log","channel":"stdout","text":${end}`))
+    }
+  })
+
   it.prop(
     "junk is undefined and never throws",
     { text: Schema.String, frame: Arbitrary.schema(Honest), cut: Schema.Int },

@@ -84,7 +84,8 @@ const longestOutbox = 4096
 const sitesOfCall = 4
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, deleteProperty, set } = Reflect
-const { setPrototypeOf, create } = Object
+const { setPrototypeOf, create, is } = Object
+const showDefaults = show.defaultOptions
 const { isArray } = Array
 const ErrorConstructor = Error
 const TypeErrorConstructor = TypeError
@@ -339,6 +340,36 @@ const define = (name: string, value: unknown): void => {
   defineProperty(global, name, { configurable: true, enumerable: true, writable: true, value })
 }
 
+/** Methods of the console that print their words, and where. */
+const shortcuts = [
+  ["log", "stdout"],
+  ["info", "stdout"],
+  ["debug", "stdout"],
+  ["warn", "stderr"],
+  ["error", "stderr"]
+] as const
+
+const replaceMethod = (name: keyof Console, method: (...words: ReadonlyArray<unknown>) => void): void => {
+  defineProperty(method, "name", { configurable: true, value: name })
+  defineProperty(console, name, { configurable: true, enumerable: true, writable: true, value: method })
+}
+
+/** What Node's console prints of words that are strings and the like; undefined where it does more than join them. */
+const plainText = (words: ReadonlyArray<unknown>): string | undefined => {
+  let text = ""
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]
+    if (typeof word === "string") {
+      // Words that follow a format are put into it.
+      if (i === 0 && words.length > 1 && apply(indexOf, word, ["%"]) >= 0) return undefined
+    } else if (typeof word === "number") {
+      if (is(word, -0) || showDefaults.numericSeparator === true) return undefined
+    } else if (typeof word !== "boolean" && word !== undefined && word !== null) return undefined
+    text += i === 0 ? word : ` ${word}`
+  }
+  return text
+}
+
 /**
  * Gives the program a `require` that finds modules from a folder. Node's loader of modules is made for the first who asks:
  * most programs never do, and it is a good part of a guest's start.
@@ -511,6 +542,30 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
       if (typeof key === "string" && typeof descriptor?.value === "function") {
         defineProperty(console, key, { ...descriptor, configurable: true, writable: true })
       }
+    }
+    installShortcuts()
+  }
+
+  /**
+   * Most of what programs print is plain words, for which Node's console does far more than it takes. Within a group, whose
+   * lines are indented, it goes on as before.
+   */
+  const installShortcuts = (): void => {
+    let grouped = false
+    for (const name of ["group", "groupCollapsed"] as const) {
+      const { [name]: original } = console
+      replaceMethod(name, (...words) => {
+        grouped = true
+        apply(original, console, words)
+      })
+    }
+    for (const [name, stream] of shortcuts) {
+      const { [name]: original } = console
+      replaceMethod(name, (...words) => {
+        const text = grouped ? undefined : plainText(words)
+        if (text === undefined) apply(original, console, words)
+        else log(stream, text)
+      })
     }
   }
 
