@@ -165,16 +165,21 @@ class ProcessGuest implements Guest {
   /** Ends the process and all that it started, waits until they are gone, and removes what they left. */
   readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     this.kill()
+    // What takes a while is done while it dies: from its signal on it starts nothing, and nothing appears in a removed folder.
+    let isEmpty = this.#cgroup === undefined && this.#killMarked()
+    const isRemoved = this.#removeFolder()
     yield* Effect.promise(() => this.#gone)
     yield* Effect.promise(() => this.#joined)
-    for (let waited = 0; !this.#isEmpty() && waited < deathMs; waited += 1) {
+    for (let waited = 0; waited < deathMs; waited += 1) {
+      isEmpty ||= this.#isEmpty()
+      if (isEmpty) break
       const cgroup = this.#cgroup
       if (cgroup !== undefined) yield* Effect.promise(() => cgroup.kill())
       yield* Effect.sleep(1)
     }
     // Nobody needs to wait for the removal of what is empty.
     void this.#cgroup?.remove()
-    if (!this.#removeFolder()) yield* removeFolder(this.#folder)
+    if (!isRemoved && !this.#removeFolder()) yield* removeFolder(this.#folder)
   }).pipe(Effect.ignoreCause)
 
   async #join(cgroup: Cgroup, memoryMb: number): Promise<void> {
@@ -216,10 +221,10 @@ class ProcessGuest implements Guest {
     ProcessTable.signal(-this.#pid, "SIGKILL")
   }
 
-  /** Ends what left the process group; whether nothing was found. */
+  /** Ends what left the process group; whether nothing was found beside the guest itself, which is dead or dies. */
   #killMarked(): boolean {
     // Stopped first: what is found can start nothing more while the others are looked for.
-    const pids = ProcessTable.marked(this.#mark)
+    const pids = ProcessTable.marked(this.#mark).filter((pid) => pid !== this.#pid)
     for (const pid of pids) ProcessTable.signal(pid, "SIGSTOP")
     for (const pid of pids) ProcessTable.signal(pid, "SIGKILL")
     return pids.length === 0
