@@ -160,7 +160,7 @@ const runCommand = Command.make(
 
 const checkCommand = Command.make("check", { file: checkedFile }, check).pipe(
   Command.withDescription("Compile one program and run nothing; a failure shows the place."),
-  Command.annotate(Topics, [["EXIT CODES", ExitCode.table]]),
+  Command.annotate(Topics, [["EXIT CODES", ExitCode.checkTable]]),
   Command.withExamples([{ command: "code-runtime check report.ts && echo fine" }])
 )
 

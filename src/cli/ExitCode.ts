@@ -25,6 +25,15 @@ export const failures: { readonly [kind in FailureKind]: number } = {
 /** Signals that abort a run: 128 and the signal's number, as shells say it. */
 export const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
+const ends = `  70  a fault of code-runtime itself
+  129, 130, 143   aborted by SIGHUP, SIGINT (Ctrl-C), SIGTERM; a second one ends it at once`
+
+/** The table for the help of `check`. */
+export const checkTable = `  0   the program compiles
+  1   it does not
+  2   nothing was compiled: a wrong flag, a missing file, no Python
+${ends}`
+
 /** The table for the help. */
 export const table = `  0   success: the program ended by itself; check: it compiles
   1   exception: it threw, does not parse, left a rejection unhandled, or waits for what cannot come
@@ -34,5 +43,4 @@ export const table = `  0   success: the program ended by itself; check: it comp
   5   worker-exit: the program exited, was killed, or ran out of memory
   6   invalid-output: the value is not lossless JSON
   7   output-limit: logs and value exceed --max-output-bytes
-  70  a fault of code-runtime itself
-  129, 130, 143   aborted by SIGHUP, SIGINT (Ctrl-C), SIGTERM; a second one ends it at once`
+${ends}`

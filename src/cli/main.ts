@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { plain } from "../backends/typescript-compiler/plain.ts"
 import { prepare } from "../backends/typescript-compiler/PreparedThreads.ts"
 import { languageOf } from "./Language.ts"
+import { refuseOldNode } from "./NodeVersion.ts"
 
 /** Whether a file holds a program that needs no compiler. */
 const isPlain = (file: string): boolean => {
@@ -23,6 +24,7 @@ const compiles = ([command, ...rest]: ReadonlyArray<string>): boolean =>
   rest.some((arg) => arg === "-" || (languageOf(arg) === "typescript" && !isPlain(arg))) &&
   !rest.some((arg) => arg.includes("python") || languageOf(arg) === "python")
 
+refuseOldNode()
 if (compiles(process.argv.slice(2))) prepare()
 const { start } = await import("./Process.ts")
 await start()

@@ -34,9 +34,9 @@ export const makeFolder = (files: { readonly [name: string]: string }): string =
   return folder
 }
 
-/** Starts the command line in a folder, in a process group of its own; standard input stays open. */
-export const start = (cwd: string, args: ReadonlyArray<string>): Started => {
-  const child = spawn(process.execPath, [entry, ...args], { cwd, stdio: "pipe", detached: true })
+/** Starts the command line in a folder, in a process group of its own; standard input stays open. `flags` are Node's. */
+export const start = (cwd: string, args: ReadonlyArray<string>, flags: ReadonlyArray<string> = []): Started => {
+  const child = spawn(process.execPath, [...flags, entry, ...args], { cwd, stdio: "pipe", detached: true })
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))

@@ -2,11 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Backends from "../../src/cli/Backends.ts"
 import * as ExitCode from "../../src/cli/ExitCode.ts"
 import * as Limits from "../../src/domain/Limits.ts"
-import { makeFolder, run } from "./CommandLine.ts"
+import { oldest } from "../../src/cli/NodeVersion.ts"
+import manifest from "../../package.json" with { type: "json" }
+import { makeFolder, run, start } from "./CommandLine.ts"
+
+const { engines } = manifest
 
 const folder = makeFolder({ "a.ts": "return 1", "a.py": "return 1" })
 
 const flagOf = (key: string) => `--${key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`
+
+/** The flag by which Node takes itself for another version. */
+const version = (node: string) =>
+  `--import=data:text/javascript,${encodeURIComponent(`Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${node}" } })`)}`
 
 describe.concurrent("invocation", () => {
   it("--help teaches: every limit with its bound, bindings, output, every exit code", async () => {
@@ -29,6 +37,29 @@ describe.concurrent("invocation", () => {
     for (const [name, { summary }] of Object.entries(Backends.backends)) {
       assert.match(stdout, new RegExp(`^  ${name} {2,}${summary}$`, "mu"))
     }
+  })
+
+  it("an older Node died of a function that it has not; it is told which one is needed", async () => {
+    for (const old of ["20.20.2", "22.18.0"]) {
+      const { code, stderr, stdout } = await start(folder, ["check", "a.ts"], [version(old)]).ended
+      assert.deepStrictEqual({ code, stdout }, { code: ExitCode.usage, stdout: "" })
+      assert.strictEqual(
+        stderr,
+        `code-runtime needs Node.js ${oldest} or later, and this is ${old}; install a newer one\n`
+      )
+    }
+    for (const recent of ["22.19.0", "24.0.0", "30.1.0"]) {
+      const { child, ended } = start(folder, ["check", "a.ts"], [version(recent)])
+      child.stdin?.end()
+      assert.deepStrictEqual(await ended, { code: 0, stdout: "", stderr: "" })
+    }
+    assert.strictEqual(engines.node, `>=${oldest}`)
+  })
+
+  it("the help of check tells its own exit codes alone", async () => {
+    const { stdout } = await run(folder, ["check", "--help"])
+    assert.include(stdout, ExitCode.checkTable)
+    assert.notInclude(stdout, "--compute-ms")
   })
 
   it("no command at all shows the commands", async () => {
