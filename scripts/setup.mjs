@@ -4,12 +4,16 @@
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 
+/** Runs programs of the other processor that the sandbox is for. */
+const emulator = process.arch === "arm64" ? "/usr/bin/qemu-x86_64" : "/usr/bin/qemu-aarch64"
+
 /** Debian packages by the program that shows that they are there. */
 const needed = [
   { program: "/usr/bin/bwrap", package: "bubblewrap", purpose: "the sandbox's tests" },
   { program: "/usr/bin/python3", package: "python3", purpose: "the Python backends" },
   { program: "/usr/bin/setpriv", package: "util-linux", purpose: "guests that end with a killed host" },
-  { program: "/usr/sbin/dockerd", package: "docker.io", purpose: "the tests of containers" }
+  { program: "/usr/sbin/dockerd", package: "docker.io", purpose: "the tests of containers" },
+  { program: emulator, package: "qemu-user", purpose: "the sandbox's first program on another processor" }
 ]
 
 // A package of its own, so that no user of the library installs it.
