@@ -174,3 +174,21 @@ return [{ ...process.env }, fs.readFileSync("/proc/self/environ", "utf8"), fs.re
       .toBe(true)
   })
 }
+
+for (const language of languages) {
+  test(`incident: a ${language} guest that was ended while it joined its control group made its folder afterwards`, async () => {
+    {
+      await using runtime = await open(language, { cgroup: true, standby: 0 })
+      // From before the guest is there until its program runs.
+      for (let ms = 0; ms < 24; ms += 0.5) {
+        const controller = new AbortController()
+        const run = runtime.run({ program: "return 1", signal: controller.signal })
+        const end = performance.now() + ms
+        while (performance.now() < end) await new Promise(setImmediate)
+        controller.abort()
+        await run
+      }
+    }
+    expect(foldersOf(process.pid)).toEqual([])
+  })
+}

@@ -133,7 +133,8 @@ class ProcessGuest implements Guest {
   }
 
   send(text: string): void {
-    if (this.#dead || this.#channel.destroyed) return
+    // What waits for its group must not make a folder when it is ended, which is removed already.
+    if (this.#killed || this.#dead || this.#channel.destroyed) return
     if (this.#outbox !== undefined) {
       this.#hold()
       this.#outbox.push(text)
