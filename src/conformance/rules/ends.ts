@@ -1103,8 +1103,10 @@ export const ends: ReadonlyArray<Rule> = [
           Effect.gen(function* () {
             for (const delay of [0, 1, 5, 15, 30, 60]) {
               const settled = yield* Deferred.make<void>()
+              // One that is interrupted before it begins has no end that it could tell.
               const fiber = yield* Effect.forkScoped(
-                Effect.ensuring(t.run(t.program("one")), Deferred.succeed(settled, undefined))
+                Effect.ensuring(t.run(t.program("one")), Deferred.succeed(settled, undefined)),
+                { startImmediately: true }
               )
               yield* Effect.sleep(delay)
               yield* Fiber.interrupt(fiber)
