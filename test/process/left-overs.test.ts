@@ -192,3 +192,18 @@ for (const language of languages) {
     expect(foldersOf(process.pid)).toEqual([])
   })
 }
+
+for (const language of languages) {
+  test(`${language}: a daemon that makes the removed folder anew leaves none`, async () => {
+    await using runtime = await open(language, { cgroup: true, standby: 0 })
+    const words = JSON.stringify(["setsid", "/bin/sh", "-c", 'here=$PWD; cd /; while :; do mkdir "$here"; done'])
+    const program =
+      language === "python"
+        ? `import subprocess\nsubprocess.Popen(${words}, stderr=subprocess.DEVNULL)\nreturn 1`
+        : `const [file, ...args] = ${words}\nrequire("node:child_process").spawn(file, args, { stdio: "ignore" }).unref()\nreturn 1`
+    for (let i = 0; i < 8; i++) {
+      expect((await runtime.run({ program })).value).toBe(1)
+      expect(foldersOf(process.pid)).toEqual([])
+    }
+  })
+}

@@ -133,8 +133,7 @@ class ProcessGuest implements Guest {
   }
 
   send(text: string): void {
-    // What waits for its group must not make a folder when it is ended, which is removed already.
-    if (this.#killed || this.#dead || this.#channel.destroyed) return
+    if (this.#dead || this.#channel.destroyed) return
     if (this.#outbox !== undefined) {
       this.#hold()
       this.#outbox.push(text)
@@ -166,9 +165,9 @@ class ProcessGuest implements Guest {
   /** Ends the process and all that it started, waits until they are gone, and removes what they left. */
   readonly end: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     this.kill()
-    // What takes a while is done while it dies: from its signal on it starts nothing, and nothing appears in a removed folder.
+    // What takes a while is done while it dies: from its signal on it starts nothing.
     let isEmpty = this.#cgroup === undefined && this.#killMarked()
-    const isRemoved = this.#removeFolder()
+    this.#removeFolder()
     yield* Effect.promise(() => this.#gone)
     yield* Effect.promise(() => this.#joined)
     for (let waited = 0; waited < deathMs; waited += 1) {
@@ -180,7 +179,8 @@ class ProcessGuest implements Guest {
     }
     // Nobody needs to wait for the removal of what is empty.
     void this.#cgroup?.remove()
-    if (!isRemoved && !this.#removeFolder()) yield* removeFolder(this.#folder)
+    // Those that it left, or its program that was still on its way, may have made the folder anew.
+    if (!this.#removeFolder()) yield* removeFolder(this.#folder)
   }).pipe(Effect.ignoreCause)
 
   async #join(cgroup: Cgroup, memoryMb: number): Promise<void> {
