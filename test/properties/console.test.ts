@@ -39,14 +39,18 @@ for (const [name, backend] of [
     layer(backend, { excludeTestServices: true })((it) => {
       it.effect.prop(
         "prints words as Node formats them, inside of groups and out",
-        { lines: Schema.Array(Schema.Array(Word)) },
-        ({ lines }) =>
+        {
+          lines: Schema.Array(Schema.Array(Word)),
+          options: Schema.Literals(["{}", "{ colors: true }", "{ numericSeparator: true }"])
+        },
+        ({ lines, options }) =>
           Effect.gen(function* () {
             const runtime = yield* CodeRuntime.CodeRuntime
             const given = `[${lines.map((words) => `[${words.map(source).join(", ")}]`).join(", ")}]`
             const methods = ["log", "info", "debug", "warn", "error"]
             const { logs, value } = yield* runtime.run({
-              program: `const { format } = require("node:util")
+              program: `const { format, inspect } = require("node:util")
+inspect.defaultOptions = ${options}
 const lines = ${given}
 const expected = []
 for (const method of ${JSON.stringify(methods)}) for (const words of lines) {
