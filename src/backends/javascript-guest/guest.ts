@@ -362,7 +362,7 @@ const plainText = (words: ReadonlyArray<unknown>): string | undefined => {
     if (typeof word === "string") {
       // Words that follow a format are put into it.
       if (i === 0 && words.length > 1 && apply(indexOf, word, ["%"]) >= 0) return undefined
-    } else if (showDefaults.colors === true || showDefaults.numericSeparator === true) return undefined
+    } else if (showDefaults.colors || showDefaults.numericSeparator) return undefined
     else if (typeof word === "number") {
       if (is(word, -0)) return undefined
     } else if (typeof word !== "boolean" && word !== undefined && word !== null) return undefined
