@@ -23,6 +23,14 @@ export interface Offence {
   readonly message: string
 }
 
+/**
+ * Whether something other than the list of its keys proves that an array has none but its indices and its length; false
+ * proves nothing. To list the keys of a long array makes a string of each index.
+ */
+export type DenseProof = (array: ReadonlyArray<unknown>) => boolean
+
+const nothingProven: DenseProof = () => false
+
 /** The answer of {@link inspect}: lossless, longer than the cap, or an offence. */
 export type Inspection = "lossless" | "oversize" | Offence
 
@@ -223,11 +231,13 @@ const describe = (value: unknown, path: string, root: string, verb: string): str
  *
  * `root` is what the path of an offence starts with: `argument` for what is passed, any other name for what is returned. Depth is unbounded; a shared value counts as often as it would be
  * written. `oversize` is certain, `lossless` may still be longer than the cap once it is written: text is metered by its
- * bytes, this pass stops early at values that are surely too long.
+ * bytes, this pass stops early at values that are surely too long. `isDense` may spare it the keys of arrays.
  */
-export const inspect = (value: unknown, root: string, cap: number): Inspection => {
-  if (measure(value, depthOfMeasure, cap) <= cap) return "lossless"
-  if (typeof value !== "object" || value === null) return walk(value, root, cap, noPlaces)
+export const inspect = (value: unknown, root: string, cap: number, isDense: DenseProof = nothingProven): Inspection => {
+  if (typeof value !== "object" || value === null) {
+    return measureScalar(value) <= cap ? "lossless" : walk(value, root, cap, noPlaces)
+  }
+  if (measure(value, depthOfMeasure, cap, isDense) <= cap) return "lossless"
   const places = takeSpare()
   const found = walk(value, root, cap, places)
   putSpare(places)
@@ -242,48 +252,51 @@ const depthOfMeasure = 64
 /** At most no cap, not even an infinite one; a sum with it stays so. */
 const unknownSize = Number.NaN
 
+/** The units of a value that holds no others, `unknownSize` where it is not lossless. */
+const measureScalar = (value: unknown): number => {
+  if (typeof value === "string") return value.length + 1
+  if (typeof value === "number") return isFinite(value) && !is(value, -0) ? 1 : unknownSize
+  return typeof value === "boolean" || value === null ? 1 : unknownSize
+}
+
 /**
- * The units of a value that is lossless at a glance, as {@link walk} counts them; `unknownSize` for every other value,
- * which the walk then judges, and any number above `cap` once it is passed. It keeps no places, so that ordinary values
- * cost much less than by the walk.
+ * The units of an object or array that is lossless at a glance, as {@link walk} counts them; `unknownSize` for every other
+ * one, which the walk then judges, and any number above `cap` once it is passed. It keeps no places, so that ordinary
+ * values cost much less than by the walk.
  */
-const measure = (value: unknown, depth: number, cap: number): number => {
-  switch (typeof value) {
-    case "string":
-      return value.length + 1
-    case "boolean":
-      return 1
-    case "number":
-      return isFinite(value) && !is(value, -0) ? 1 : unknownSize
-    case "object":
-      break
-    default:
-      return unknownSize
-  }
-  if (value === null) return 1
+const measure = (container: object, depth: number, cap: number, isDense: DenseProof): number => {
   if (depth === 0) return unknownSize
-  const prototype = getPrototypeOf(value)
+  const prototype = getPrototypeOf(container)
   let units = 1
-  if (isArray(value)) {
-    const { length } = value
-    if (prototype !== arrayPrototype || ownKeys(value).length !== length + 1) return unknownSize
+  if (isArray(container)) {
+    const { length } = container
+    if (prototype !== arrayPrototype || !(isDense(container) || ownKeys(container).length === length + 1)) {
+      return unknownSize
+    }
     // As many keys as a dense array has, and an index each that is found: so they are the indices and the length.
     for (let i = 0; i < length && units <= cap; i++) {
-      if (!isEnumerable(value, i) || getterOf(value, i) !== undefined) return unknownSize
-      units += measure(value[i], depth - 1, cap - units)
+      if (!isEnumerable(container, i) || getterOf(container, i) !== undefined) return unknownSize
+      const item: unknown = container[i]
+      units +=
+        typeof item === "object" && item !== null ? measure(item, depth - 1, cap - units, isDense) : measureScalar(item)
     }
     return units
   }
   if (prototype !== objectPrototype && prototype !== null) return unknownSize
   // Two lists that V8 has at hand; that of all keys is made anew each time.
-  const names = enumerableNames(value)
-  if (getOwnPropertyNames(value).length !== names.length || getOwnPropertySymbols(value).length > 0) return unknownSize
+  const names = enumerableNames(container)
+  if (getOwnPropertyNames(container).length !== names.length || getOwnPropertySymbols(container).length > 0) {
+    return unknownSize
+  }
   for (let i = 0; i < names.length && units <= cap; i++) {
     const name = names[i] ?? ""
     // With no getter nothing runs; what has a setter alone reads as undefined, which the walk judges.
-    if (getterOf(value, name) !== undefined) return unknownSize
-    units += name.length + 1
-    units += measure(get(value, name), depth - 1, cap - units)
+    if (getterOf(container, name) !== undefined) return unknownSize
+    const item: unknown = get(container, name)
+    units +=
+      name.length +
+      1 +
+      (typeof item === "object" && item !== null ? measure(item, depth - 1, cap - units, isDense) : measureScalar(item))
   }
   return units
 }

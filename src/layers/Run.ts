@@ -13,6 +13,8 @@ import type { Limits } from "../domain/Limits.ts"
 import type { LogChannel, RunEvent } from "../domain/RunEvent.ts"
 import type { Guest, GuestExit, GuestListener } from "../services/GuestLauncher.ts"
 import type { CompiledProgram } from "../services/ProgramCompiler.ts"
+import { isDense } from "./DenseArrays.ts"
+import { Inbox } from "./Inbox.ts"
 import { type Ending, messageOf } from "./Outcome.ts"
 import type { CallSpan } from "./Telemetry.ts"
 
@@ -61,6 +63,7 @@ export class Run<R> implements GuestListener {
   readonly ended = Deferred.makeUnsafe<Ending>()
   readonly started = Deferred.makeUnsafe<void>()
   readonly ledger: Ledger
+  readonly inbox = new Inbox(this)
   readonly #request: CodeRunRequest<R>
   readonly #limits: Limits
   readonly #observer: Observer | undefined
@@ -123,7 +126,7 @@ export class Run<R> implements GuestListener {
   begin(guest: Guest, compiled: CompiledProgram, start: string): void {
     this.#guest = guest
     this.#compiled = compiled
-    guest.listen(this)
+    this.inbox.open(guest)
     guest.send(start)
   }
 
@@ -369,7 +372,7 @@ export class Run<R> implements GuestListener {
     const refuse = (message: string) => this.#answer(id, false, encodeError(id, message))
     if (this.#ending !== undefined) return
     const oversize = `the result of ${global}.${name} exceeds maxBindingBytes (${cap} bytes)`
-    const found = inspect(value, "result", cap)
+    const found = inspect(value, "result", cap, isDense)
     if (found === "oversize") return refuse(oversize)
     if (found !== "lossless") {
       return refuse(`the result of ${global}.${name} is not lossless JSON: ${found.message}`)

@@ -166,6 +166,7 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
             yield* Fiber.interrupt(preparation)
             calls.interrupt()
             yield* Scope.close(guestScope, Exit.void)
+            if (!run.inbox.isEmpty) yield* Effect.promise(() => run.inbox.emptied())
             yield* calls.ended
             signal?.removeEventListener("abort", onAbort)
             inFlight.delete(run)

@@ -56,6 +56,14 @@ export class StandbyGuest implements Guest {
     return this.#guest.peakMemoryMb()
   }
 
+  pause(): void {
+    this.#guest.pause?.()
+  }
+
+  resume(): void {
+    this.#guest.resume?.()
+  }
+
   adopt(pid: number): void {
     this.#guest.adopt?.(pid)
   }

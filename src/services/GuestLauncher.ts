@@ -45,6 +45,12 @@ export interface Guest {
    * those whose end can be begun without waiting; never throws.
    */
   readonly kill?: () => void
+  /**
+   * Asks the guest to wait with what it says, and to go on: a host that is behind reads no more. What is told meanwhile is
+   * taken all the same. Never throw.
+   */
+  readonly pause?: () => void
+  readonly resume?: () => void
   /** A child process of the host that the program says it started; it ends with the guest. */
   readonly adopt?: (pid: number) => void
 }

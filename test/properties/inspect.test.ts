@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
+import { inspect as show } from "node:util"
 import { inspect, stringify } from "../../src/domain/LosslessJson.ts"
+import { isDense } from "../../src/layers/DenseArrays.ts"
+
+const { defaultOptions } = show
 
 /** Makes a value lossy somewhere: given a lossless one, the smallest thing that holds it and an offence beside it. */
 const spoils: { readonly [name: string]: (value: unknown) => unknown } = {
@@ -94,13 +98,30 @@ describe("inspect", () => {
       `finds a ${name} in an array of many elements`,
       { at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1499 })) },
       ({ at }) => {
-        assert.strictEqual(inspect(many(), "value", Infinity), "lossless")
-        assert.isObject(inspect(spoil(many(), at), "value", Infinity))
-        assert.isObject(inspect({ rows: spoil(many(), at) }, "value", Infinity))
+        // By the list of its keys, and by Node's proof.
+        for (const proof of [undefined, isDense]) {
+          assert.strictEqual(inspect(many(), "value", Infinity, proof), "lossless")
+          assert.isObject(inspect(spoil(many(), at), "value", Infinity, proof))
+          assert.isObject(inspect({ rows: spoil(many(), at) }, "value", Infinity, proof))
+        }
       },
       { arbitrary: { runs: 10 } }
     )
   }
+
+  it("Node's proof holds for a dense array, whatever Node shows by default", () => {
+    assert.isTrue(isDense(many()))
+    assert.isTrue(isDense(Object.freeze(many())))
+    assert.isTrue(isDense(Array.from({ length: 100_000 }, (_, i) => i)))
+    const before = { ...defaultOptions }
+    try {
+      Object.assign(defaultOptions, { colors: true, numericSeparator: true, compact: false, sorted: true })
+      assert.isTrue(isDense(many()))
+    } finally {
+      Object.assign(defaultOptions, before)
+    }
+    assert.isFalse(isDense([1, 2]))
+  })
 
   it.prop(
     "finds nothing in what JSON.parse gives, and agrees with itself about caps",

@@ -9,6 +9,7 @@ import { StringDecoder } from "node:string_decoder"
 import { format as formatWords, inspect as show } from "node:util"
 import * as vm from "node:vm"
 import { inspect, type Inspection, type Json, parse, stringify, utf8Bytes } from "../../domain/LosslessJson.ts"
+import { isDense } from "../../layers/DenseArrays.ts"
 
 /** How a guest reaches its host. */
 export interface GuestChannel {
@@ -618,7 +619,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
     if (settled) return
     try {
       if (value === undefined) return settleForNow(`{"type":"done","tentative":true,${unsentText()}}\n`)
-      const found = inspect(value, "value", maxOutputBytes)
+      const found = inspect(value, "value", maxOutputBytes, isDense)
       if (found === "oversize") return settle(`{"type":"overflow",${unsentText()}}\n`)
       if (found !== "lossless") {
         return settle(`{"type":"invalid","message":${stringify(found.message)},${unsentText()}}\n`)
@@ -761,7 +762,7 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
         const value = args[0]
         let found: Inspection
         try {
-          found = inspect(value, "argument", maxBindingBytes)
+          found = inspect(value, "argument", maxBindingBytes, isDense)
           if (found === "lossless") text = textOf(value)
         } catch (error) {
           // A proxy's trap threw, or the text is longer than any string may be.

@@ -111,9 +111,12 @@ class ProcessGuest implements Guest {
       this.#signal()
       if (this.#cgroup === undefined) seeking = setTimeout(() => this.#killMarked(), seekMs)
       else if (!this.#cgroup.isEmpty()) void this.#cgroup.kill()
-      drained = setTimeout(() => {
-        for (const socket of this.#sockets) socket.destroy()
-      }, drainMs)
+      const giveUp = () => {
+        // A host that is behind has not read them yet.
+        if (this.#channel.isPaused()) drained = setTimeout(giveUp, drainMs)
+        else for (const socket of this.#sockets) socket.destroy()
+      }
+      drained = setTimeout(giveUp, drainMs)
     })
     this.#gone = new Promise((resolve) => {
       child.on("close", (code, signal) => {
@@ -152,6 +155,14 @@ class ProcessGuest implements Guest {
   peakMemoryMb(): number | undefined {
     if (!this.#dead) this.#peakMemoryMb = ProcessTable.peakMemoryMb(this.#pid) ?? this.#peakMemoryMb
     return this.#peakMemoryMb
+  }
+
+  pause(): void {
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  resume(): void {
+    for (const socket of this.#sockets) socket.resume()
   }
 
   kill(): void {

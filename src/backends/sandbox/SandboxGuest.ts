@@ -102,6 +102,14 @@ export class SandboxGuest implements Guest {
     return { memoryBytes: group?.memoryBytes() ?? 0, ...ProcessTree.sizesMb(pid) }
   }
 
+  pause(): void {
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  resume(): void {
+    for (const socket of this.#sockets) socket.resume()
+  }
+
   kill(): void {
     if (this.#killed) return
     this.#killed = true

@@ -75,6 +75,7 @@ class ThreadGuest implements Guest {
   #outOfMemory = false
   #busyMs = 0
   #held = false
+  #paused = false
 
   constructor(maxMemoryMb: number, permission: NodePermission | undefined) {
     const { port1, port2 } = new MessageChannel()
@@ -133,6 +134,15 @@ class ThreadGuest implements Guest {
     return undefined
   }
 
+  pause(): void {
+    this.#paused = true
+  }
+
+  resume(): void {
+    this.#paused = false
+    this.#tellRead()
+  }
+
   adopt(pid: number): void {
     // The program could name any process: only a child of the host can be one of its own.
     if (isLivingChild(pid)) this.#children.add(pid)
@@ -174,7 +184,7 @@ class ThreadGuest implements Guest {
   #onMessage(message: unknown): void {
     if (typeof message !== "string") return
     this.#read += weightOf(message)
-    if (this.#read >= countedAtOnce) this.#tellRead()
+    if (this.#read >= countedAtOnce && !this.#paused) this.#tellRead()
     if (this.#listener === undefined) this.#early.push(message)
     else this.#listener.onText(message)
   }

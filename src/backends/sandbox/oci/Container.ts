@@ -164,6 +164,14 @@ export class ContainerGuest implements Guest {
     return this.#peakMemoryMb
   }
 
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
   /** What the container holds now, in bytes. */
   readonly memoryBytes: Effect.Effect<number> = Effect.gen({ self: this }, function* () {
     if (this.#accounts instanceof Accounts.Told) yield* this.#askForFigures
@@ -181,7 +189,12 @@ export class ContainerGuest implements Guest {
       // The engine is gone, but not what it started.
       if (Accounts.isInside(this.#pid, this.#id)) ProcessTable.signal(this.#pid, "SIGKILL")
     }
-    const drained = setTimeout(() => this.#socket.destroy(), drainMs)
+    const giveUp = () => {
+      // A host that is behind has not read it yet.
+      if (this.#socket.isPaused()) drained = setTimeout(giveUp, drainMs)
+      else this.#socket.destroy()
+    }
+    let drained = setTimeout(giveUp, drainMs)
     yield* Effect.promise(() => this.#gone)
     clearTimeout(drained)
     yield* Fiber.interrupt(this.#ended)

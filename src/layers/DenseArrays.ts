@@ -1,0 +1,29 @@
+/**
+ * A proof by Node that an array has no keys beside its indices and its length: a million of them are looked at in no time
+ * where Node is told to leave the elements out, and in a fifth of a second where V8 lists the keys.
+ */
+import { inspect, types } from "node:util"
+
+/** To list the keys of so many elements costs more than to let Node show the others. */
+const manyElements = 1000
+
+const { isProxy } = types
+const { freeze } = Object
+
+const keysAlone = freeze({
+  maxArrayLength: 0,
+  showHidden: true,
+  depth: 0,
+  customInspect: false,
+  colors: false,
+  numericSeparator: false,
+  compact: 3,
+  breakLength: Number.POSITIVE_INFINITY
+})
+
+/** What Node shows of a dense array without its elements; any other text proves nothing. */
+const textOfDenseArray = (length: number): string => `[ ... ${length} more items, [length]: ${length} ]`
+
+/** Whether Node shows nothing of a long array but how many elements it has; holes are not looked for. */
+export const isDense = (array: ReadonlyArray<unknown>): boolean =>
+  array.length > manyElements && !isProxy(array) && inspect(array, keysAlone) === textOfDenseArray(array.length)
