@@ -33,6 +33,8 @@ export interface Facts {
   readonly compiled: CompiledProgram | undefined
   readonly limits: Limits
   readonly ledger: Ledger
+  /** What {@link valueBytesOf} says of the ending. */
+  readonly valueBytes: number
   readonly usage: Omit<CodeRun.CodeRunUsage, "outputBytes">
   readonly unsettledCalls: ReadonlyArray<CodeRun.UnsettledCall>
 }
@@ -51,6 +53,16 @@ export const messageOf = (thrown: unknown, fallback: string): string => {
     return typeof message === "string" ? message : fallback
   } catch {
     return fallback
+  }
+}
+
+/** UTF-8 bytes of the JSON of the value that a run ended with; infinite where that is longer than any text may be. */
+export const valueBytesOf = (ending: Ending): number => {
+  if (ending._tag !== "Done" || ending.value === undefined) return 0
+  try {
+    return jsonBytes(ending.value)
+  } catch {
+    return Number.POSITIVE_INFINITY
   }
 }
 
@@ -110,7 +122,7 @@ const success = (fields: Pick<CodeRun.CodeRunSuccess, keyof CodeRun.CodeRunSucce
 
 /** Builds what the caller is told; the whole of it fits under `maxOutputBytes`. */
 export const conclude = (ending: Ending, facts: Facts): CodeRun.CodeRunSuccess | CodeRun.CodeRunFailed => {
-  const { ledger, limits, unsettledCalls, usage } = facts
+  const { ledger, limits, unsettledCalls, usage, valueBytes } = facts
 
   const failed = (message: string, reason: (message: string) => CodeRun.FailureReason): CodeRun.CodeRunFailed => {
     const account = ledger.settle(message)
@@ -135,6 +147,7 @@ export const conclude = (ending: Ending, facts: Facts): CodeRun.CodeRunSuccess |
 
   const logBytes = `the logs have ${ledger.bytes} bytes`
   const logsAlone = `the logs alone have more`
+  const valueAlone = "the value alone has more"
 
   /** A failure of the program's own doing: its message must fit beside all the logs. */
   const own = (texts: ReadonlyArray<string>, reason: (message: string) => CodeRun.FailureReason) => {
@@ -147,12 +160,12 @@ export const conclude = (ending: Ending, facts: Facts): CodeRun.CodeRunSuccess |
   switch (ending._tag) {
     case "Done": {
       if (ledger.full) return overflow(logsAlone)
-      const bytes = ending.value === undefined ? 0 : jsonBytes(ending.value)
-      if (!ledger.fits(bytes)) return overflow(`${logBytes}, the value ${bytes}`)
+      if (valueBytes === Number.POSITIVE_INFINITY) return overflow(valueAlone)
+      if (!ledger.fits(valueBytes)) return overflow(`${logBytes}, the value ${valueBytes}`)
       return success({
         ...(ending.value === undefined ? {} : { value: ending.value }),
         logs: ledger.logs,
-        usage: { ...usage, outputBytes: ledger.bytes + bytes },
+        usage: { ...usage, outputBytes: ledger.bytes + valueBytes },
         unsettledCalls
       })
     }
@@ -180,7 +193,7 @@ export const conclude = (ending: Ending, facts: Facts): CodeRun.CodeRunSuccess |
     case "Invalid":
       return own([ending.message], (message) => new CodeRun.InvalidOutput({ message }))
     case "Overflow":
-      return overflow("the value alone has more")
+      return overflow(valueAlone)
     case "LogsFull":
       return overflow(logsAlone)
     case "Timeout": {

@@ -31,7 +31,7 @@ import { CodeRuntime } from "../services/CodeRuntime.ts"
 import { GuestLauncher, type LaunchFailure } from "../services/GuestLauncher.ts"
 import { ProgramCompiler, type ProgramRejected } from "../services/ProgramCompiler.ts"
 import { CallFibers } from "./CallFibers.ts"
-import { conclude, type Ending, messageOf } from "./Outcome.ts"
+import { conclude, type Ending, messageOf, valueBytesOf } from "./Outcome.ts"
 import { type Observer, Run } from "./Run.ts"
 import * as Telemetry from "./Telemetry.ts"
 
@@ -165,6 +165,8 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
 
             yield* Fiber.interrupt(preparation)
             calls.interrupt()
+            // A large value takes as long to count as its guest takes to die.
+            const valueBytes = Exit.isSuccess(exit) ? valueBytesOf(exit.value) : 0
             yield* Scope.close(guestScope, Exit.void)
             if (!run.inbox.isEmpty) yield* Effect.promise(() => run.inbox.emptied())
             yield* calls.ended
@@ -179,6 +181,7 @@ export const layer = (limits: Limits): Layer.Layer<CodeRuntime, never, GuestLaun
               compiled: run.compiled,
               limits,
               ledger: run.ledger,
+              valueBytes,
               usage: run.usage(),
               unsettledCalls: run.unsettledCalls()
             })

@@ -105,6 +105,7 @@ const makePool = Effect.fnUntraced(function* (launcher: GuestLauncher["Service"]
 
   const lend = ({ guest, scope }: Waiting) =>
     Effect.suspend(() => {
+      guest.wake?.()
       // Plain timers: a run waits for all that is set up here.
       const early = setTimeout(refill, refillAfterMs)
       early.unref()

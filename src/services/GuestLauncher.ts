@@ -34,6 +34,11 @@ export interface GuestListener {
 export interface Guest {
   /** Sends whole lines. Never throws; does nothing once the guest is gone. */
   readonly send: (text: string) => void
+  /**
+   * Tells a guest that has waited that a program will most likely follow soon, so that it wakes while the host still reads
+   * that. Never throws.
+   */
+  readonly wake?: () => void
   /** Says who listens from now on; what came before is told first. */
   readonly listen: (listener: GuestListener) => void
   /** Busy time since it was launched, in milliseconds: of its event loop for a thread, of the CPU for a process. */

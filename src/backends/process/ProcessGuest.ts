@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
-import { mkdirSync, rmdirSync } from "node:fs"
+import { lstatSync, mkdirSync, rmdirSync } from "node:fs"
 import { Socket } from "node:net"
 import { type Guest, type GuestListener, LaunchFailure } from "../../services/GuestLauncher.ts"
 import type { LogChannel } from "../../domain/RunEvent.ts"
@@ -247,6 +247,8 @@ class ProcessGuest implements Guest {
   }
 
   #removeFolder(): boolean {
+    // Most often it is gone already, which an exception would tell more slowly.
+    if (lstatSync(this.#folder, { throwIfNoEntry: false }) === undefined) return true
     try {
       rmdirSync(this.#folder)
       return true

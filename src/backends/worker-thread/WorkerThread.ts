@@ -122,6 +122,10 @@ class ThreadGuest implements Guest {
     this.#port.postMessage(text)
   }
 
+  wake(): void {
+    this.#port.postMessage("")
+  }
+
   busyMs(): number {
     if (this.#exit !== undefined) return this.#busyMs
     const { active, idle } = this.#worker.performance.eventLoopUtilization()
