@@ -233,6 +233,9 @@ const keptReady = ({ options }: Contestant): { readonly standbyMs?: number } =>
 /** Until what was started is up, and what was ended is gone. */
 const settle = (): Promise<void> => sleep(700)
 
+/** Collects garbage so that V8 also gives back the room that it keeps for new objects: by 12 MB at a time, as it finds fit. */
+const collect = (): void => globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" })
+
 const memory: Group = {
   name: "memory",
   extents: ["full"],
@@ -267,9 +270,9 @@ const memory: Group = {
       for (let i = 0; i < count; i += 4) await Promise.all(Array.from({ length: 4 }, () => cold.perform(call)))
     }
     const settled = async (): Promise<number> => {
-      globalThis.gc?.()
+      collect()
       await settle()
-      globalThis.gc?.()
+      collect()
       return memoryMb()
     }
     await many(200)
