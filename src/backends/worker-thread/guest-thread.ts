@@ -2,8 +2,9 @@
  * The entry of a guest in a worker thread: the JavaScript guest over a message port of its own.
  */
 import * as vm from "node:vm"
-import { MessagePort, parentPort, workerData } from "node:worker_threads"
+import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads"
 import { startGuest } from "../javascript-guest/guest.ts"
+import { spinning } from "./spinning.ts"
 import { countedAtOnce, fewUnread, mostUnread, weightOf } from "./unread.ts"
 
 const port: unknown = workerData.port
@@ -26,6 +27,7 @@ const { add, load, wait } = Atomics
 let said = 0
 const send = (lines: string): void => {
   postMessage(lines)
+  if (held) onSend()
   said += weightOf(lines)
   if (said < countedAtOnce) return
   const now = add(unread, 0, said) + said
@@ -35,9 +37,14 @@ const send = (lines: string): void => {
 }
 
 let settled = false
+let held = false
 const receive = startGuest({
   send,
-  hold: (alive) => (alive ? ref() : unref()),
+  hold: (alive) => {
+    held = alive
+    if (alive) ref()
+    else unref()
+  },
   onSettled: () => {
     settled = true
   }
@@ -47,7 +54,26 @@ const receive = startGuest({
 const practise = (): void => {
   apply(runInThisContext, new Script('(async function(){"use strict"\n})'), [])
 }
-port.on("message", (text: string) => (text === "" ? practise() : receive(text)))
+
+const { hrtime } = process
+/** What Node does after each callback: it is in no documentation, and without it nobody spins. */
+const tick: unknown = Reflect.get(process, "_tickCallback")
+const runTicks = typeof tick === "function" ? tick : undefined
+const { onMessage, onSend } = spinning(receive, {
+  now: () => {
+    const time = hrtime()
+    return time[0] * 1000 + time[1] / 1e6
+  },
+  poll: () => {
+    const text: unknown = receiveMessageOnPort(port)?.message
+    return typeof text === "string" ? text : undefined
+  },
+  resume: () => {
+    if (runTicks !== undefined) apply(runTicks, process, [])
+  },
+  isWaiting: () => runTicks !== undefined && held && !settled
+})
+port.on("message", (text: string) => (text === "" ? practise() : onMessage(text)))
 
 // A child of this thread is a child of the host's process, which ends it with the guest.
 /** The system's EAGAIN on Linux: it gives no more processes. */

@@ -536,6 +536,53 @@ export const calls: ReadonlyArray<Rule> = [
           )
           equal(outcome.usage.calls, 2, "usage.calls")
         }
+      },
+      {
+        id: "C5.others-go-on",
+        claim:
+          "between calls that follow each other at once timers fire, tasks go on, and what fails unheard ends the run",
+        programs: {
+          typescript: [
+            [
+              code`
+                let ticks = 0, turns = 0
+                const timer = setInterval(() => { ticks++ }, 1)
+                const turn = () => { turns++; setImmediate(turn) }
+                setImmediate(turn)
+                while (ticks < 5 || turns < 5) await tools.count({})
+                clearInterval(timer)
+                return "both"
+              `,
+              { value: "both" }
+            ],
+            [
+              code`
+                for (let i = 0; i < 300; i++) await tools.count({})
+                void Promise.reject(new Error("left behind"))
+                for (;;) await tools.count({})
+              `,
+              { kind: "exception", message: [/left behind/, atTs(2)] }
+            ]
+          ],
+          python: [
+            [
+              code`
+                import asyncio
+                ticks = 0
+                async def tick():
+                    global ticks
+                    while ticks < 5:
+                        await asyncio.sleep(0.001)
+                        ticks += 1
+                task = asyncio.ensure_future(tick())
+                while ticks < 5:
+                    await tools.count({})
+                return "both"
+              `,
+              { value: "both" }
+            ]
+          ]
+        }
       }
     ]
   },
