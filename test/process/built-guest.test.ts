@@ -4,16 +4,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { Duplex } from "node:stream"
 import { afterAll, beforeAll } from "vitest"
 import { bundle } from "../../scripts/bundle.ts"
 import { permissionFlags } from "../../src/backends/javascript-guest/NodePermission.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "code-runtime-built-guest-"))
-beforeAll(() => bundle("backends/node-process/guest-process", folder))
+beforeAll(() =>
+  Promise.all([
+    bundle("backends/node-process/guest-process", folder),
+    bundle("backends/worker-thread/guest-thread", folder)
+  ])
+)
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** What the guest says of one program. */
@@ -62,6 +67,33 @@ describe.runIf(process.platform === "linux")("the built guest of a process", () 
       { ...done, value: 1 },
       { type: "quiet" }
     ])
+  })
+
+  it("a program that replaces the functions of Node's modules loses none of its own words", async () => {
+    const replaces = `(async () => {
+      for (const name of ["fs", "util", "vm", "stream", "string_decoder", "net", "worker_threads"]) {
+        const module = require(name)
+        for (const key of Object.keys(module)) {
+          if (typeof module[key] === "function") module[key] = () => { throw new Error(name + "." + key) }
+        }
+      }
+      require("node:module").syncBuiltinESMExports()
+      console.log("still", { here: true })
+      return [1, "two"]
+    })`
+    assert.deepStrictEqual(await said(replaces), [
+      { type: "started" },
+      { type: "log", channel: "stdout", text: "still { here: true }" },
+      { ...done, value: [1, "two"] },
+      { type: "quiet" }
+    ])
+  })
+
+  it("calls nothing through an object that a program can change", () => {
+    for (const name of ["backends/node-process/guest-process", "backends/worker-thread/guest-thread"]) {
+      const text = readFileSync(join(folder, `${basename(name)}.cjs`), "utf8")
+      assert.deepStrictEqual(text.match(/\(0, node_\w+\.\w+\)/gu), null, name)
+    }
   })
 
   it("what a program imports by name is what the guest has made of it", async () => {

@@ -2,16 +2,19 @@
  * The entry of a guest in a process of its own: the JavaScript guest over file descriptor 3. Its argument is the private
  * working directory, which it enters when its program comes.
  */
-import { closeSync, existsSync, readdirSync, readFileSync, writeSync } from "node:fs"
+import * as fs from "node:fs"
 import { Socket } from "node:net"
 import { StringDecoder } from "node:string_decoder"
 import type { WorkerOptions } from "node:worker_threads"
 import { startGuest } from "../javascript-guest/guest.ts"
+import { spinning, turns } from "../javascript-guest/spinning.ts"
 import { outOfMemoryCode } from "../process/ExitCode.ts"
 
 const descriptor = 3
 const workerCodeMb = 16
-const { apply } = Reflect
+const { apply, set } = Reflect
+// A program can replace what a module exports, not what was taken from it before.
+const { closeSync, existsSync, readdirSync, readFileSync, readSync, writeSync } = fs
 const { from } = Buffer
 const { wait } = Atomics
 const reallyExit: (code: number) => never = Reflect.get(process, "reallyExit").bind(process)
@@ -23,6 +26,8 @@ const decode = decoder.write
 const folder = process.argv[2] ?? "/"
 const chdir = process.chdir.bind(process)
 let entered = false
+let held = false
+let settled = false
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
 const codeOf = (error: unknown): unknown =>
@@ -40,6 +45,7 @@ const send = (lines: string): void => {
       wait(pause, 0, 0, 1)
     }
   }
+  if (held) onSend()
 }
 
 /** Closes what the host had open without meaning to hand it down: all that Node opens itself would be closed by an exec. */
@@ -65,7 +71,8 @@ const channel = new Socket({
   onread: {
     buffer: Buffer.alloc(65_536),
     callback: (size, buffer) => {
-      take(apply(decode, decoder, [apply(subarray, buffer, [0, size])]))
+      const lines = linesOf(buffer, size)
+      if (lines !== undefined) onMessage(lines)
       return true
     }
   }
@@ -75,12 +82,14 @@ const unref = channel.unref.bind(channel)
 
 /** Parts of a line that has not ended yet. */
 let begun = ""
-const take = (text: string): void => {
+/** The whole lines that these bytes complete. */
+const linesOf = (bytes: Uint8Array, size: number): string | undefined => {
+  const text: string = apply(decode, decoder, [apply(subarray, bytes, [0, size])])
   const end: number = apply(lastIndexOf, text, ["\n"]) + 1
   if (end === 0) {
     // A rope: its parts are joined once, when the line has ended.
     begun += text
-    return
+    return undefined
   }
   if (!entered) {
     entered = true
@@ -88,7 +97,24 @@ const take = (text: string): void => {
   }
   const whole: string = begun + apply(slice, text, [0, end])
   begun = apply(slice, text, [end])
-  receive(whole)
+  return whole
+}
+
+const looked = Buffer.allocUnsafeSlow(65_536)
+const ErrorConstructor = Error
+/** What has come by now. Nothing is an exception, which costs less where it takes no stack. */
+const poll = (): string | undefined => {
+  const limit = ErrorConstructor.stackTraceLimit
+  set(ErrorConstructor, "stackTraceLimit", 0)
+  try {
+    const size = readSync(descriptor, looked)
+    return size === 0 ? hostIsGone() : linesOf(looked, size)
+  } catch {
+    // What is wrong with the channel its event tells.
+    return undefined
+  } finally {
+    set(ErrorConstructor, "stackTraceLimit", limit)
+  }
 }
 
 const hostIsGone = (): never => reallyExit(1)
@@ -117,7 +143,19 @@ process.argv = ["node", "program.ts"]
 
 const receive = startGuest({
   send,
-  hold: (alive) => void (alive ? ref() : unref()),
+  hold: (alive) => {
+    held = alive
+    if (alive) ref()
+    else unref()
+  },
   folder,
+  onSettled: () => {
+    settled = true
+  },
   outOfMemory: () => reallyExit(outOfMemoryCode)
 })
+
+const { onMessage, onSend } =
+  turns === undefined
+    ? { onMessage: receive, onSend: () => {} }
+    : spinning(receive, { ...turns, poll, isWaiting: () => held && !settled })

@@ -2,11 +2,13 @@
  * The entry of a guest in a worker thread: the JavaScript guest over a message port of its own.
  */
 import * as vm from "node:vm"
-import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads"
+import * as workerThreads from "node:worker_threads"
 import { startGuest } from "../javascript-guest/guest.ts"
-import { spinning } from "./spinning.ts"
+import { spinning, turns } from "../javascript-guest/spinning.ts"
 import { countedAtOnce, fewUnread, mostUnread, weightOf } from "./unread.ts"
 
+// A program can replace what a module exports, not what was taken from it before.
+const { MessagePort, parentPort, receiveMessageOnPort, workerData } = workerThreads
 const port: unknown = workerData.port
 const unread: unknown = workerData.unread
 if (!(port instanceof MessagePort) || !(unread instanceof Int32Array)) {
@@ -55,24 +57,14 @@ const practise = (): void => {
   apply(runInThisContext, new Script('(async function(){"use strict"\n})'), [])
 }
 
-const { hrtime } = process
-/** What Node does after each callback: it is in no documentation, and without it nobody spins. */
-const tick: unknown = Reflect.get(process, "_tickCallback")
-const runTicks = typeof tick === "function" ? tick : undefined
-const { onMessage, onSend } = spinning(receive, {
-  now: () => {
-    const time = hrtime()
-    return time[0] * 1000 + time[1] / 1e6
-  },
-  poll: () => {
-    const text: unknown = receiveMessageOnPort(port)?.message
-    return typeof text === "string" ? text : undefined
-  },
-  resume: () => {
-    if (runTicks !== undefined) apply(runTicks, process, [])
-  },
-  isWaiting: () => runTicks !== undefined && held && !settled
-})
+const poll = (): string | undefined => {
+  const text: unknown = receiveMessageOnPort(port)?.message
+  return typeof text === "string" ? text : undefined
+}
+const { onMessage, onSend } =
+  turns === undefined
+    ? { onMessage: receive, onSend: () => {} }
+    : spinning(receive, { ...turns, poll, isWaiting: () => held && !settled })
 port.on("message", (text: string) => (text === "" ? practise() : onMessage(text)))
 
 // A child of this thread is a child of the host's process, which ends it with the guest.

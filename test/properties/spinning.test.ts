@@ -1,8 +1,8 @@
 /**
- * How a guest thread waits for answers, by a clock and a host of the test's own.
+ * How a JavaScript guest waits for answers, by a clock and a host of the test's own.
  */
 import { assert, describe, it } from "vitest"
-import { spinning } from "../../src/backends/worker-thread/spinning.ts"
+import { spinning } from "../../src/backends/javascript-guest/spinning.ts"
 
 /** A guest that calls, again and again, a host that takes so long: for a guest that sleeps, and for one that is awake. */
 const guest = (asleepMs: number, awakeMs: number) => {
@@ -53,7 +53,7 @@ const times = (count: number, body: () => void): void => {
   for (let i = 0; i < count; i++) body()
 }
 
-describe("a guest thread that waits for answers", () => {
+describe("a JavaScript guest that waits for answers", () => {
   it("sleeps where they come as soon as that", () => {
     const each = guest(0.03, 0.01)
     times(1000, each.answer)

@@ -1,22 +1,42 @@
 /**
- * Adaptive spinning: how a guest thread waits for its host's answers.
+ * Adaptive spinning: how a JavaScript guest waits for its host's answers.
  *
- * A thread that sleeps is woken by another processor that slept as well, and on a virtual machine each of these takes
+ * A guest that sleeps is woken by another processor that slept as well, and on a virtual machine each of these takes
  * several times as long as all that a call is. So a guest whose answers come that late looks for the next one itself for
  * as long as that may take, and goes to sleep where it does not come: the functions take longer, or nobody has a
  * processor to spare.
  */
 
-/** What a guest thread has to wait with. Times are in milliseconds. */
-export interface Waiting {
-  readonly now: () => number
+/** What a guest has to wait with. Times are in milliseconds. */
+export interface Waiting extends Turns {
   /** Takes what the host has said; undefined where that is nothing. */
   readonly poll: () => string | undefined
-  /** Lets the program go on after an answer, as its event loop would next. */
-  readonly resume: () => void
   /** Whether the program waits for answers. */
   readonly isWaiting: () => boolean
 }
+
+export interface Turns {
+  readonly now: () => number
+  /** Lets the program go on after an answer, as its event loop would next. */
+  readonly resume: () => void
+}
+
+const { apply } = Reflect
+const { hrtime } = process
+/** What Node does after each callback; it is in no documentation. */
+const tick: unknown = Reflect.get(process, "_tickCallback")
+
+/** The time and the turns of this Node; undefined where it has no way to end a turn, and then nobody spins. */
+export const turns: Turns | undefined =
+  typeof tick === "function"
+    ? {
+        now: () => {
+          const time = hrtime()
+          return time[0] * 1000 + time[1] / 1e6
+        },
+        resume: () => apply(tick, process, [])
+      }
+    : undefined
 
 /** An answer that comes sooner did not have to wake anybody. */
 const slowMs = 0.045
