@@ -10,6 +10,7 @@ import {
   RuntimeLayer,
   WorkerThread
 } from "effect-code-runtime"
+import { readdirSync, readFileSync } from "node:fs"
 import { Worker } from "node:worker_threads"
 
 /** A thread that fails as it boots, says so, and then answers nothing. */
@@ -55,6 +56,17 @@ parentPort.on("message", () => {})`,
     return undefined
   }
 }
+
+/** Processes that live and have a parent. */
+const childrenOf = (parent: number): ReadonlyArray<string> =>
+  readdirSync("/proc").filter((name) => {
+    try {
+      const [state, ppid] = readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
+      return Number(ppid) === parent && state !== "Z"
+    } catch {
+      return false
+    }
+  })
 
 class NoMessage extends Data.TaggedError("NoMessage")<{ readonly id: number }> {}
 
@@ -305,6 +317,22 @@ return [...first, require]`,
     await runtime.dispose()
     assert.strictEqual(killed, 1)
     assert.strictEqual(launched, 1)
+  })
+
+  it("a child that a thread started amid a flood outlived its run", async () => {
+    const runtime = await PromiseAdapter.make(WorkerThread.layer({ maxOutputBytes: 10_000_000 }))
+    const before = childrenOf(process.pid)
+    const program = `const { spawn } = require("node:child_process")
+for (let i = 0; ; i++) { console.log("flood", i); if (i % 200 === 0 && i < 1000) spawn("sleep", ["67"]) }`
+    const outcomes = await Promise.all(
+      Array.from({ length: 6 }, () => runtime.run({ program, signal: AbortSignal.timeout(400) }))
+    )
+    for (const { error } of outcomes) assert.strictEqual(error?.kind, "abort")
+    await runtime.dispose()
+    assert.deepStrictEqual(
+      childrenOf(process.pid).filter((pid) => !before.includes(pid)),
+      []
+    )
   })
 
   it.live("a defect of a backend's compiler hung the run for ever", () =>

@@ -81,9 +81,6 @@ export const InvalidFrame = Schema.Struct({ type: Schema.Literal("invalid"), mes
 /** The completion value alone is longer than `maxOutputBytes`. */
 export const OverflowFrame = Schema.Struct({ type: Schema.Literal("overflow"), unsent })
 
-/** A thread's program started a child process. */
-export const SpawnedFrame = Schema.Struct({ type: Schema.Literal("spawned"), pid: Position })
-
 /** What a guest says. */
 export const GuestFrame = Schema.Union([
   StartedFrame,
@@ -93,8 +90,7 @@ export const GuestFrame = Schema.Union([
   QuietFrame,
   ThrewFrame,
   InvalidFrame,
-  OverflowFrame,
-  SpawnedFrame
+  OverflowFrame
 ])
 /** What a guest says. */
 export type GuestFrame = typeof GuestFrame.Type
@@ -316,8 +312,6 @@ export const decode = (line: string): GuestFrame | undefined => {
       const calls = decodeUnsent(frame.unsent)
       return calls === undefined ? undefined : { type: "overflow", unsent: calls }
     }
-    case "spawned":
-      return isPosition(frame.pid) ? { type: "spawned", pid: frame.pid } : undefined
     default:
       return undefined
   }

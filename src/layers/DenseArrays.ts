@@ -11,6 +11,12 @@ const manyElements = 1000
 const { inspect } = util
 const { isProxy } = util.types
 const { freeze } = Object
+const { getOwnPropertyDescriptor, getPrototypeOf, has } = Reflect
+const { toStringTag: tag, hasInstance } = Symbol
+const ArrayConstructor = Array
+const arrayPrototype = Array.prototype
+const objectPrototype = Object.prototype
+const functionPrototype = Function.prototype
 
 const keysAlone = freeze({
   maxArrayLength: 0,
@@ -26,6 +32,22 @@ const keysAlone = freeze({
 /** What Node shows of a dense array without its elements; any other text proves nothing. */
 const textOfDenseArray = (length: number): string => `[ ... ${length} more items, [length]: ${length} ]`
 
+const valueOf = (object: object, key: string): unknown => getOwnPropertyDescriptor(object, key)?.value
+
+/** Whether Node would run nothing of the program's to find the name of an ordinary array. */
+const isCalledArray = (array: ReadonlyArray<unknown>): boolean =>
+  getOwnPropertyDescriptor(array, "constructor") === undefined &&
+  getPrototypeOf(array) === arrayPrototype &&
+  getPrototypeOf(arrayPrototype) === objectPrototype &&
+  !has(array, tag) &&
+  valueOf(arrayPrototype, "constructor") === ArrayConstructor &&
+  valueOf(ArrayConstructor, "name") === "Array" &&
+  getOwnPropertyDescriptor(ArrayConstructor, hasInstance) === undefined &&
+  getPrototypeOf(ArrayConstructor) === functionPrototype
+
 /** Whether Node shows nothing of a long array but how many elements it has; holes are not looked for. */
 export const isDense = (array: ReadonlyArray<unknown>): boolean =>
-  array.length > manyElements && !isProxy(array) && inspect(array, keysAlone) === textOfDenseArray(array.length)
+  array.length > manyElements &&
+  !isProxy(array) &&
+  isCalledArray(array) &&
+  inspect(array, keysAlone) === textOfDenseArray(array.length)

@@ -17,6 +17,9 @@ const weightOfMessage = 64
 /** Longer texts are taken in pieces that end with a line; a single line is never cut. */
 const longestPiece = 8192
 
+/** Pieces that were told and are still held. */
+const longestPast = 1024
+
 type Piece =
   | { readonly text: string }
   | { readonly channel: LogChannel; readonly bytes: Uint8Array }
@@ -46,12 +49,20 @@ const behind: Array<Inbox> = []
 
 /** One piece of each in turn, as far as the share goes. */
 const catchUp = (): void => {
-  do {
-    const inbox = behind.shift()
-    if (inbox === undefined) return
-    if (inbox.takeOne()) behind.push(inbox)
-  } while (!isSpent())
-  if (behind.length > 0) setImmediate(catchUp)
+  try {
+    do {
+      const inbox = behind.shift()
+      if (inbox === undefined) return
+      let isBehind = true
+      try {
+        isBehind = inbox.takeOne()
+      } finally {
+        if (isBehind) behind.push(inbox)
+      }
+    } while (!isSpent())
+  } finally {
+    if (behind.length > 0) setImmediate(catchUp)
+  }
 }
 
 /** Hears a guest for its run, and lets it wait where it says more than there is time for. */
@@ -103,7 +114,11 @@ export class Inbox implements GuestListener {
   takeOne(): boolean {
     const piece = this.#pieces[this.#next++]
     if (piece !== undefined) {
-      take("text" in piece ? piece.text.length : 0)
+      take("text" in piece ? piece.text.length : "bytes" in piece ? piece.bytes.length : 0)
+      if (this.#next === longestPast) {
+        this.#pieces.splice(0, this.#next)
+        this.#next = 0
+      }
       this.#tell(piece)
     }
     if (this.#next < this.#pieces.length) return true

@@ -153,7 +153,12 @@ export class Run<R> implements GuestListener {
   #stand(ending: Ending): void {
     this.#stopClocks()
     this.#tentative = ending
-    this.#confirmation = setTimeout(() => this.settle(ending), confirmMs)
+    const confirm = () => {
+      // What the guest said may be there already, and wait for its turn.
+      if (this.inbox.isEmpty) this.settle(ending)
+      else this.#confirmation = setTimeout(confirm, confirmMs)
+    }
+    this.#confirmation = setTimeout(confirm, confirmMs)
   }
 
   /** Busy time of the program so far, in milliseconds. */
@@ -220,8 +225,6 @@ export class Run<R> implements GuestListener {
       if (++this.#junk > mostJunk) this.settle({ _tag: "Junk" })
       return
     }
-    // Also of a run that was ended: its guest may start one more before it hears of that.
-    if (frame.type === "spawned") return this.#guest?.adopt?.(frame.pid)
     if (this.#tentative !== undefined) {
       if (frame.type === "quiet") this.settle(this.#tentative)
       else if (frame.type === "threw") this.settle({ _tag: "Threw", frame })
@@ -239,7 +242,7 @@ export class Run<R> implements GuestListener {
     this.settle({ _tag: "LogsFull" })
   }
 
-  #onFrame(frame: Exclude<GuestFrame, { readonly type: "log" | "spawned" }>, length: number): void {
+  #onFrame(frame: Exclude<GuestFrame, { readonly type: "log" }>, length: number): void {
     switch (frame.type) {
       case "call":
         return this.#onCall({ frame, arrivedAt: this.#observer === undefined ? 0 : milliseconds(), length })

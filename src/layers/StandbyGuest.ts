@@ -64,10 +64,6 @@ export class StandbyGuest implements Guest {
     this.#guest.resume?.()
   }
 
-  adopt(pid: number): void {
-    this.#guest.adopt?.(pid)
-  }
-
   kill(): void {
     this.giveBack()
     this.#guest.kill?.()

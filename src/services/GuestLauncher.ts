@@ -56,8 +56,6 @@ export interface Guest {
    */
   readonly pause?: () => void
   readonly resume?: () => void
-  /** A child process of the host that the program says it started; it ends with the guest. */
-  readonly adopt?: (pid: number) => void
 }
 
 /** A guest could not be started. */

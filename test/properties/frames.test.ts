@@ -75,8 +75,7 @@ const Honest = Schema.Union([
     unsent: Unsent
   }),
   Schema.Struct({ type: Schema.Literal("invalid"), message: Schema.String, unsent: Unsent }),
-  Schema.Struct({ type: Schema.Literal("overflow"), unsent: Unsent }),
-  Schema.Struct({ type: Schema.Literal("spawned"), pid: Place })
+  Schema.Struct({ type: Schema.Literal("overflow"), unsent: Unsent })
 ])
 
 /** What a forger puts in the place of a field. */

@@ -109,6 +109,30 @@ describe("inspect", () => {
     )
   }
 
+  it("Node's proof runs nothing of a program's: an array that could make it do so is asked for its keys", () => {
+    let ran = 0
+    const get = () => {
+      ran++
+      return "Array"
+    }
+    const own = Object.defineProperty(many(), Symbol.toStringTag, { configurable: true, get })
+    assert.isObject(inspect(own, "value", Infinity, isDense))
+    const named = Object.defineProperty(many(), "constructor", {
+      value: Object.defineProperty(() => 1, "name", { get })
+    })
+    assert.isObject(inspect(named, "value", Infinity, isDense))
+    const everyObject: object = Object.getPrototypeOf({})
+    Object.defineProperty(everyObject, Symbol.toStringTag, { configurable: true, get })
+    try {
+      assert.isFalse(isDense(many()))
+      assert.strictEqual(inspect(many(), "value", Infinity, isDense), "lossless")
+    } finally {
+      Reflect.deleteProperty(everyObject, Symbol.toStringTag)
+    }
+    assert.isTrue(isDense(many()))
+    assert.strictEqual(ran, 0)
+  })
+
   it("Node's proof holds for a dense array, whatever Node shows by default", () => {
     assert.isTrue(isDense(many()))
     assert.isTrue(isDense(Object.freeze(many())))

@@ -75,7 +75,7 @@ for (const { minor, python } of interpreters) {
       expect(late.found).toBeGreaterThan(900)
       expect(few.looks).toBeGreaterThan(0)
       expect(few.found + many.found).toBe(0)
-      expect(many.looks).toBeLessThan(few.looks * 5)
+      expect(many.looks).toBeLessThan(few.looks * 8)
     })
   })
 }

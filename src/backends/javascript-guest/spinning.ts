@@ -8,77 +8,87 @@
  */
 
 /** What a guest has to wait with. Times are in milliseconds. */
-export interface Waiting extends Turns {
+export interface Waiting {
+  readonly now: () => number
+  /** Does something after what was set off before, in this turn of the event loop. */
+  readonly soon: (task: () => void) => void
+  /** Does something in the next turn. */
+  readonly later: (task: () => void) => void
   /** Takes what the host has said; undefined where that is nothing. */
   readonly poll: () => string | undefined
   /** Whether the program waits for answers. */
   readonly isWaiting: () => boolean
 }
 
-export interface Turns {
-  readonly now: () => number
-  /** Lets the program go on after an answer, as its event loop would next. */
-  readonly resume: () => void
-}
-
 const { apply } = Reflect
 const { hrtime } = process
-/** What Node does after each callback; it is in no documentation. */
-const tick: unknown = Reflect.get(process, "_tickCallback")
+const afterTurn = setImmediate
+const promiseThen = Promise.prototype.then
+const settled = Promise.resolve()
+// Else `then` would ask the constructor that the program may have changed.
+Object.defineProperty(settled, "constructor", { value: undefined })
 
-/** The time and the turns of this Node; undefined where it has no way to end a turn, and then nobody spins. */
-export const turns: Turns | undefined =
-  typeof tick === "function"
-    ? {
-        now: () => {
-          const time = hrtime()
-          return time[0] * 1000 + time[1] / 1e6
-        },
-        resume: () => apply(tick, process, [])
-      }
-    : undefined
+/** The clock and the turns of Node's event loop. */
+export const loop: Pick<Waiting, "now" | "soon" | "later"> = {
+  now: () => {
+    const time = hrtime()
+    return time[0] * 1000 + time[1] / 1e6
+  },
+  // Not by a tick: Node keeps those in a list that setters of the program reach.
+  soon: (task) => void apply(promiseThen, settled, [task]),
+  later: (task) => void afterTurn(task)
+}
 
 /** An answer that comes sooner did not have to wake anybody. */
-const slowMs = 0.045
+const slowMs = 0.055
 
 /** How long a guest looks for one answer. */
 const spinMs = 0.1
 
-/** How long it looks for answers, one after the other, before its event loop has its turn. */
+/** How long it looks for answers, one after the other, before its event loop turns: timers and rejections wait so long. */
 const turnMs = 2
 
 /** Where it does not pay it is tried again after so many answers, after four times as many the next time, and so on. */
 const leastRest = 4
-const longestRest = 4096
+const longestRest = 1024
 
-/** After so many answers it is known whether it pays: they must come so much sooner than to a guest that sleeps. */
+/** It has paid where it found so many before it found nothing: something else held the host up. */
+const enough = 16
+
+/** After so many answers it is known how soon they come: it must be so much sooner than to a guest that sleeps. */
 const trial = 64
 const gain = 0.8
+
+/** Steps of promises after an answer within which a program makes its next call, or does something else first. */
+const mostSteps = 32
 
 /** Looks at a port between two looks at the clock. */
 const looks = 8
 
 /** The weight of the last answer in what is usual. */
-const weight = 1 / 16
+const weight = 1 / 8
 
 /** Makes the handler of a guest's messages, and what is to be told of each call that leaves. */
 export const spinning = (
   receive: (text: string) => void,
-  { isWaiting, now, poll, resume }: Waiting
+  { isWaiting, later, now, poll, soon }: Waiting
 ): { readonly onSend: () => void; readonly onMessage: (text: string) => void } => {
   let sentAt = 0
+  let sent = 0
   /** How long answers take for a guest that sleeps, and for one that spins. */
   let asleepMs = 0
   let awakeMs = 0
   let spins = false
   let found = 0
+  let tried = 0
   let restsLeft = 0
   let rest = leastRest
 
-  const stop = (): void => {
+  const stop = (hasPaid: boolean): void => {
+    if (hasPaid) rest = leastRest
+    else if (rest < longestRest) rest *= 4
     spins = false
     restsLeft = rest
-    rest = rest < longestRest ? rest * 4 : longestRest
   }
 
   const next = (): string | undefined => {
@@ -99,32 +109,58 @@ export const spinning = (
     if (restsLeft > 0) restsLeft--
     spins = restsLeft === 0 && asleepMs > slowMs && asleepMs < 2 * spinMs
     found = 0
+    tried = 0
     awakeMs = 0
     return spins
+  }
+
+  let turnEndsAt = 0
+  const begin = (): void => {
+    turnEndsAt = now() + turnMs
+    look()
+  }
+
+  let seen = 0
+  let steps = 0
+  const goOn = (): void => {
+    seen = sent
+    steps = 0
+    soon(step)
+  }
+  const step = (): void => {
+    if (sent === seen && ++steps < mostSteps) soon(step)
+    else if (sent === seen || now() > turnEndsAt) later(begin)
+    else look()
+  }
+
+  const look = (): void => {
+    if (!isWaiting()) spins = false
+    if (!spins) return
+    const answer = next()
+    if (answer === undefined) return stop(found >= enough)
+    found++
+    awakeMs += now() - sentAt
+    if (++tried === trial) {
+      if (awakeMs > gain * asleepMs * trial) stop(false)
+      tried = 0
+      awakeMs = 0
+    }
+    receive(answer)
+    goOn()
   }
 
   return {
     onSend: () => {
       sentAt = now()
+      sent++
     },
     onMessage: (text) => {
-      const arrivedAt = now()
-      const tookMs = arrivedAt - sentAt
+      const tookMs = now() - sentAt
       receive(text)
-      if (!spins && !decide(tookMs)) return
-      for (const until = arrivedAt + turnMs; now() < until;) {
-        resume()
-        if (!isWaiting()) return
-        const answer = next()
-        if (answer === undefined) return stop()
-        awakeMs += now() - sentAt
-        receive(answer)
-        if (++found < trial) continue
-        if (awakeMs > gain * asleepMs * trial) return stop()
-        rest = leastRest
-        found = 0
-        awakeMs = 0
-      }
+      // What comes by itself while it spins is not what it slept for.
+      if (spins || !decide(tookMs)) return
+      turnEndsAt = now() + turnMs
+      goOn()
     }
   }
 }

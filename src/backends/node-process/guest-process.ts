@@ -7,7 +7,7 @@ import { Socket } from "node:net"
 import { StringDecoder } from "node:string_decoder"
 import type { WorkerOptions } from "node:worker_threads"
 import { startGuest } from "../javascript-guest/guest.ts"
-import { spinning, turns } from "../javascript-guest/spinning.ts"
+import { loop, spinning } from "../javascript-guest/spinning.ts"
 import { outOfMemoryCode } from "../process/ExitCode.ts"
 
 const descriptor = 3
@@ -155,7 +155,4 @@ const receive = startGuest({
   outOfMemory: () => reallyExit(outOfMemoryCode)
 })
 
-const { onMessage, onSend } =
-  turns === undefined
-    ? { onMessage: receive, onSend: () => {} }
-    : spinning(receive, { ...turns, poll, isWaiting: () => held && !settled })
+const { onMessage, onSend } = spinning(receive, { ...loop, poll, isWaiting: () => held && !settled })

@@ -71,6 +71,7 @@ class ProcessGuest implements Guest {
   #entered = false
   #dead = false
   #killed = false
+  #draining: NodeJS.Timeout | undefined
   #busyMs = 0
   #peakMemoryMb: number | undefined
 
@@ -104,24 +105,21 @@ class ProcessGuest implements Guest {
     for (const socket of this.#sockets) socket.on("error", () => {})
     if (program.input !== undefined) stdin?.end(program.input)
     let seeking: NodeJS.Timeout | undefined
-    let drained: NodeJS.Timeout | undefined
     child.on("exit", () => {
       this.#dead = true
       // Whatever it had started must not outlive it, and holds its pipes.
       this.#signal()
       if (this.#cgroup === undefined) seeking = setTimeout(() => this.#killMarked(), seekMs)
       else if (!this.#cgroup.isEmpty()) void this.#cgroup.kill()
-      const giveUp = () => {
-        // A host that is behind has not read them yet.
-        if (this.#channel.isPaused()) drained = setTimeout(giveUp, drainMs)
-        else for (const socket of this.#sockets) socket.destroy()
-      }
-      drained = setTimeout(giveUp, drainMs)
+      this.#draining = setTimeout(() => {
+        for (const socket of this.#sockets) socket.destroy()
+      }, drainMs)
     })
     this.#gone = new Promise((resolve) => {
       child.on("close", (code, signal) => {
         clearTimeout(seeking)
-        clearTimeout(drained)
+        clearTimeout(this.#draining)
+        this.#draining = undefined
         this.#onClose({ code: code ?? undefined, signal: signal ?? undefined })
         resolve()
       })
@@ -163,6 +161,8 @@ class ProcessGuest implements Guest {
 
   resume(): void {
     for (const socket of this.#sockets) socket.resume()
+    // What it has written is read from now on.
+    this.#draining?.refresh()
   }
 
   kill(): void {

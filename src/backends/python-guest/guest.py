@@ -219,12 +219,13 @@ class Ear:
     adaptive spinning of the thread's guest: its file says more. Times are in seconds.
     """
 
-    SLOW = 45e-6  # an answer that comes sooner did not have to wake anybody
+    SLOW = 55e-6  # an answer that comes sooner did not have to wake anybody
     SPIN = 100e-6
+    ENOUGH = 16
     TRIAL = 64
     GAIN = 0.8
     LEAST_REST = 4
-    LONGEST_REST = 4096
+    LONGEST_REST = 1024
 
     def __init__(self, fd):
         poll = select.poll()
@@ -232,7 +233,7 @@ class Ear:
         self.look = poll.poll
         self.asleep = self.awake = 0.0
         self.spins = False
-        self.found = self.left = 0
+        self.found = self.tried = self.left = 0
         self.rest = self.LEAST_REST
 
     def hear(self):
@@ -243,37 +244,38 @@ class Ear:
             until = began + self.SPIN
             while not (look(0) or look(0) or look(0) or look(0)):
                 if perf_counter() > until:
-                    self.stop()
+                    self.stop(self.found >= self.ENOUGH)
                     break
             else:
                 self.find(perf_counter() - began)
             return read(channel.fd, channel.size)
         data = read(channel.fd, channel.size)
         took = perf_counter() - began
-        self.asleep += ((took if took < 4 * self.SPIN else 4 * self.SPIN) - self.asleep) / 16
+        self.asleep += ((took if took < 4 * self.SPIN else 4 * self.SPIN) - self.asleep) / 8
         if self.left > 0:
             self.left -= 1
         else:
             self.spins = self.SLOW < self.asleep < 2 * self.SPIN
+            self.found = self.tried = 0
+            self.awake = 0.0
         return data
 
     def find(self, took):
         self.awake += took
         self.found += 1
-        if self.found < self.TRIAL:
-            return
-        if self.awake > self.GAIN * self.asleep * self.TRIAL:
-            self.stop()
-        else:
-            self.rest = self.LEAST_REST
-            self.awake, self.found = 0.0, 0
+        self.tried += 1
+        if self.tried == self.TRIAL:
+            if self.awake > self.GAIN * self.asleep * self.TRIAL:
+                self.stop(False)
+            self.tried, self.awake = 0, 0.0
 
-    def stop(self):
+    def stop(self, has_paid):
+        if has_paid:
+            self.rest = self.LEAST_REST
+        elif self.rest < self.LONGEST_REST:
+            self.rest *= 4
         self.spins = False
         self.left = self.rest
-        if self.rest < self.LONGEST_REST:
-            self.rest *= 4
-        self.awake, self.found = 0.0, 0
 
 
 # JSON

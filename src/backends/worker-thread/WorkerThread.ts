@@ -70,6 +70,8 @@ class ThreadGuest implements Guest {
   #read = 0
   #listener: GuestListener | undefined
   #early: Array<string> = []
+  /** What was taken from the port before its turn. */
+  #taken: Array<string> = []
   #exit: GuestExit | undefined
   #terminated: Promise<unknown> | undefined
   #outOfMemory = false
@@ -96,7 +98,10 @@ class ThreadGuest implements Guest {
       workerData: { ...this.#code.workerData, port: port2, unread: this.#unread },
       transferList: [port2]
     })
-    port1.on("message", (message: unknown) => this.#onMessage(message))
+    port1.on("message", (message: unknown) => {
+      this.#tellTaken()
+      this.#onMessage(message)
+    })
     this.#worker.on("error", (error) => {
       if (isOutOfMemory(error)) this.#outOfMemory = true
     })
@@ -147,12 +152,8 @@ class ThreadGuest implements Guest {
     this.#tellRead()
   }
 
-  adopt(pid: number): void {
-    // The program could name any process: only a child of the host can be one of its own.
-    if (isLivingChild(pid)) this.#children.add(pid)
-  }
-
   kill(): void {
+    this.#take()
     // While the thread lives its event loop reaps its children; a thread that is stuck leaves that to nobody.
     if (this.#children.size === 0) void this.#terminate()
   }
@@ -186,6 +187,8 @@ class ThreadGuest implements Guest {
   }
 
   #onMessage(message: unknown): void {
+    // Only a child of the host can be one of the thread's.
+    if (typeof message === "number" && isLivingChild(message)) this.#children.add(message)
     if (typeof message !== "string") return
     this.#read += weightOf(message)
     if (this.#read >= countedAtOnce && !this.#paused) this.#tellRead()
@@ -201,11 +204,25 @@ class ThreadGuest implements Guest {
     if (before > fewUnread && before - read <= fewUnread) Atomics.notify(this.#unread, 0)
   }
 
-  /** Takes what the thread had sent before it ended. */
-  #drain(): void {
+  /** Takes what the thread has sent; of children it is heard at once, of all else in its turn. */
+  #take(): void {
     for (let next = receiveMessageOnPort(this.#port); next !== undefined; next = receiveMessageOnPort(this.#port)) {
-      this.#onMessage(next.message)
+      if (typeof next.message === "string") this.#taken.push(next.message)
+      else this.#onMessage(next.message)
     }
+  }
+
+  #tellTaken(): void {
+    if (this.#taken.length === 0) return
+    const taken = this.#taken
+    this.#taken = []
+    for (const message of taken) this.#onMessage(message)
+  }
+
+  /** Tells all that the thread had sent before it ended. */
+  #drain(): void {
+    this.#take()
+    this.#tellTaken()
   }
 
   #onExit(code: number): void {

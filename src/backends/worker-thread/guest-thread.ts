@@ -4,7 +4,7 @@
 import * as vm from "node:vm"
 import * as workerThreads from "node:worker_threads"
 import { startGuest } from "../javascript-guest/guest.ts"
-import { spinning, turns } from "../javascript-guest/spinning.ts"
+import { loop, spinning } from "../javascript-guest/spinning.ts"
 import { countedAtOnce, fewUnread, mostUnread, weightOf } from "./unread.ts"
 
 // A program can replace what a module exports, not what was taken from it before.
@@ -61,10 +61,7 @@ const poll = (): string | undefined => {
   const text: unknown = receiveMessageOnPort(port)?.message
   return typeof text === "string" ? text : undefined
 }
-const { onMessage, onSend } =
-  turns === undefined
-    ? { onMessage: receive, onSend: () => {} }
-    : spinning(receive, { ...turns, poll, isWaiting: () => held && !settled })
+const { onMessage, onSend } = spinning(receive, { ...loop, poll, isWaiting: () => held && !settled })
 port.on("message", (text: string) => (text === "" ? practise() : onMessage(text)))
 
 // A child of this thread is a child of the host's process, which ends it with the guest.
@@ -82,7 +79,8 @@ const tellOfChildren = (ofClass: unknown): void => {
       // The thread may be ended before it could tell of this one.
       if (settled) return tryAgain
       const result: unknown = apply(spawn, this, args)
-      if (typeof this.pid === "number") send(`{"type":"spawned","pid":${this.pid}}\n`)
+      // Beside the frames: the host knows of it at once, however much it has still to read.
+      if (typeof this.pid === "number") postMessage(this.pid)
       return result
     }
   })

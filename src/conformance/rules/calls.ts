@@ -562,6 +562,27 @@ export const calls: ReadonlyArray<Rule> = [
                 for (;;) await tools.count({})
               `,
               { kind: "exception", message: [/left behind/, atTs(2)] }
+            ],
+            [
+              code`
+                for (let i = 0; i < 300; i++) await tools.count({})
+                process.nextTick(() => { throw new Error("in a tick") })
+                for (;;) await tools.count({})
+              `,
+              { kind: "exception", message: [/in a tick/, atTs(2)] }
+            ],
+            [
+              code`
+                let caught = 0
+                process.on("uncaughtException", () => { caught++ })
+                for (let i = 0; i < 300; i++) {
+                  process.nextTick(() => { throw new Error("in a tick") })
+                  await tools.count({})
+                }
+                await new Promise((resolve) => setImmediate(resolve))
+                return caught
+              `,
+              { value: 300 }
             ]
           ],
           python: [
