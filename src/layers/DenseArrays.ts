@@ -2,14 +2,12 @@
  * A proof by Node that an array has no keys beside its indices and its length: a million of them are looked at in no time
  * where Node is told to leave the elements out, and in a fifth of a second where V8 lists the keys.
  */
-import * as util from "node:util"
-
 /** To list the keys of so many elements costs more than to let Node show the others. */
 const manyElements = 1000
 
 // A program can replace what a module exports, not what was taken from it before.
-const { inspect } = util
-const { isProxy } = util.types
+const { inspect, types } = process.getBuiltinModule("node:util")
+const { isProxy } = types
 const { freeze } = Object
 const { getOwnPropertyDescriptor, getPrototypeOf, has } = Reflect
 const { toStringTag: tag, hasInstance } = Symbol

@@ -6,8 +6,6 @@
  */
 import { Writable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
-import * as util from "node:util"
-import * as vm from "node:vm"
 import { inspect, type Inspection, type Json, parse, stringify, utf8Bytes } from "../../domain/LosslessJson.ts"
 import { isDense } from "../../layers/DenseArrays.ts"
 
@@ -86,7 +84,8 @@ const sitesOfCall = 4
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, deleteProperty, set } = Reflect
 const { setPrototypeOf, create, is } = Object
-const { format: formatWords, inspect: show } = util
+const { format: formatWords, inspect: show } = process.getBuiltinModule("node:util")
+const vm = process.getBuiltinModule("node:vm")
 const showDefaults = show.defaultOptions
 const { isArray } = Array
 const ErrorConstructor = Error

@@ -2,7 +2,6 @@
  * The entry of a guest in a process of its own: the JavaScript guest over file descriptor 3. Its argument is the private
  * working directory, which it enters when its program comes.
  */
-import * as fs from "node:fs"
 import { Socket } from "node:net"
 import { StringDecoder } from "node:string_decoder"
 import type { WorkerOptions } from "node:worker_threads"
@@ -14,7 +13,7 @@ const descriptor = 3
 const workerCodeMb = 16
 const { apply, set } = Reflect
 // A program can replace what a module exports, not what was taken from it before.
-const { closeSync, existsSync, readdirSync, readFileSync, readSync, writeSync } = fs
+const { closeSync, existsSync, readdirSync, readFileSync, readSync, writeSync } = process.getBuiltinModule("node:fs")
 const { from } = Buffer
 const { wait } = Atomics
 const reallyExit: (code: number) => never = Reflect.get(process, "reallyExit").bind(process)

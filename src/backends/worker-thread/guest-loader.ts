@@ -1,7 +1,6 @@
 /**
  * The entry of a guest thread of the built library: runs the guest's code as V8 has compiled it before, where that was given.
  */
-import * as vm from "node:vm"
 import { MessagePort, workerData } from "node:worker_threads"
 
 const { code, compiled, compiler }: { readonly [name: string]: unknown } = workerData
@@ -10,7 +9,8 @@ delete workerData.compiled
 delete workerData.compiler
 if (typeof code !== "string") throw new Error("a guest thread is started by its launcher")
 
-const script = new vm.Script(code, {
+const { Script } = process.getBuiltinModule("node:vm")
+const script = new Script(code, {
   filename: "code-runtime",
   ...(compiled instanceof Uint8Array ? { cachedData: compiled } : {})
 })

@@ -1,14 +1,12 @@
 /**
  * The entry of a guest in a worker thread: the JavaScript guest over a message port of its own.
  */
-import * as vm from "node:vm"
-import * as workerThreads from "node:worker_threads"
 import { startGuest } from "../javascript-guest/guest.ts"
 import { loop, spinning } from "../javascript-guest/spinning.ts"
 import { countedAtOnce, fewUnread, mostUnread, weightOf } from "./unread.ts"
 
 // A program can replace what a module exports, not what was taken from it before.
-const { MessagePort, parentPort, receiveMessageOnPort, workerData } = workerThreads
+const { MessagePort, parentPort, receiveMessageOnPort, workerData } = process.getBuiltinModule("node:worker_threads")
 const port: unknown = workerData.port
 const unread: unknown = workerData.unread
 if (!(port instanceof MessagePort) || !(unread instanceof Int32Array)) {
@@ -20,7 +18,7 @@ delete workerData.unread
 parentPort?.close()
 
 const { apply, defineProperty } = Reflect
-const { Script } = vm
+const { Script } = process.getBuiltinModule("node:vm")
 const { runInThisContext } = Script.prototype
 const postMessage = port.postMessage.bind(port)
 const ref = port.ref.bind(port)
