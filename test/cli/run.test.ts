@@ -168,10 +168,11 @@ describe.concurrent("code-runtime run", () => {
 })
 
 describe.concurrent("code-runtime check", () => {
+  const cwd = makeFolder({
+    "marks.ts": "import { writeFileSync } from 'node:fs'\nwriteFileSync('ran', '')\nreturn 1"
+  })
+
   it("says nothing of a program that compiles, and runs nothing", async () => {
-    const cwd = makeFolder({
-      "marks.ts": "import { writeFileSync } from 'node:fs'\nwriteFileSync('ran', '')\nreturn 1"
-    })
     assert.deepStrictEqual(await run(cwd, ["check", "marks.ts"]), { code: 0, stdout: "", stderr: "" })
     assert.isFalse(existsSync(join(cwd, "ran")))
   })
