@@ -216,7 +216,7 @@ class Ear:
     """How a program without a loop waits for answers: asleep or, where they come late and it pays, by looking for them.
 
     To wake a processor that sleeps takes a virtual machine several times as long as all that a call is. This is the
-    adaptive spinning of the thread's guest: its file says more. Times are in seconds.
+    adaptive spinning of the JavaScript guest: its file says more. Times are in seconds.
     """
 
     SLOW = 55e-6  # an answer that comes sooner did not have to wake anybody
