@@ -23,6 +23,7 @@ export interface Options {
   /** How long a further thread stays without work. */
   readonly idleMs: number
   readonly maxThreads: number
+  /** How much a program may make the heap grow. */
   readonly maxMemoryMb: number
   readonly stackSizeMb: number
 }
@@ -56,13 +57,16 @@ const isRejected = (value: object): value is Rejected => "rejected" in value && 
 const isCompiled = (value: object): value is Compiled =>
   "code" in value && typeof value.code === "string" && "columnOffset" in value && typeof value.columnOffset === "number"
 
-const outcomeOf = (text: unknown): Outcome => {
+/** What a thread said of a program, and whether it is to be used again. */
+const answerOf = (text: unknown): { readonly outcome: Outcome; readonly retire: boolean } => {
   const value: unknown = typeof text === "string" ? JSON.parse(text) : undefined
   if (typeof value === "object" && value !== null) {
-    if (isRejected(value)) return { _tag: "Rejected", rejected: value, cacheable: true }
-    if (isCompiled(value)) return { _tag: "Compiled", compiled: value }
+    const retire = "retire" in value && value.retire === true
+    if (isRejected(value)) return { outcome: { _tag: "Rejected", rejected: value, cacheable: true }, retire }
+    if (isCompiled(value)) return { outcome: { _tag: "Compiled", compiled: value }, retire }
   }
-  return { _tag: "Failure", cause: new Error("the compiler thread gave no answer that makes sense") }
+  const cause = new Error("the compiler thread gave no answer that makes sense")
+  return { outcome: { _tag: "Failure", cause }, retire: true }
 }
 
 const rejection = (message: string): Outcome => ({
@@ -120,19 +124,21 @@ export const make = (options: Options): CompilerThreads => {
       stdin: false,
       stdout: true,
       stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: options.maxMemoryMb, stackSizeMb: options.stackSizeMb }
+      workerData: options.maxMemoryMb * 1_048_576,
+      // A thread looks itself that it stays within `maxMemoryMb`. At V8's limit it usually ends alone, but now and then
+      // V8 ends the whole process instead: no program may get there.
+      resourceLimits: { maxOldGenerationSizeMb: options.maxMemoryMb * 2 + 128, stackSizeMb: options.stackSizeMb }
     })
     const thread: Thread = { worker, ready: false, job: undefined, since: 0, timer: undefined, cause: undefined }
     threads.add(thread)
     worker.on("message", (message: unknown) => {
       if (!thread.ready) thread.ready = true
       else {
-        const outcome = outcomeOf(message)
+        const { outcome, retire } = answerOf(message)
         const { job } = thread
-        const retires = outcome._tag === "Failure" || (outcome._tag === "Rejected" && outcome.rejected.retire === true)
-        if (retires) end(thread)
+        if (retire) end(thread)
         else settle(thread, outcome)
-        if (retires) job?.done(outcome)
+        if (retire) job?.done(outcome)
       }
       assign()
     })

@@ -7,6 +7,7 @@
 import * as vm from "node:vm"
 import { blankSourceFile } from "ts-blank-space"
 import ts from "typescript"
+import * as HeapBudget from "./HeapBudget.ts"
 import { type Compiled, lineStarts, makeLocate, placeAt } from "./locate.ts"
 import { unwrap } from "./unwrap.ts"
 
@@ -295,8 +296,7 @@ interface Edit {
   readonly by: ";" | "var"
 }
 
-const blanks = (text: string): string =>
-  text.replace(/[^\n\r\u2028\u2029]/gu, (character) => " ".repeat(character.length))
+const blanks = (text: string): string => text.replace(/[^\n\r\u2028\u2029]+/gu, (run) => " ".repeat(run.length))
 
 const applyEdits = (text: string, edits: ReadonlyArray<Edit>): string => {
   let out = ""
@@ -730,15 +730,30 @@ const compileText = (text: string): Compiled | Rejected => {
   ])
 }
 
-/** Compiles a program. Never throws. */
-export const compile = (program: string): Compiled | Rejected => {
+/** What a text can take besides its nodes: at worst each character is a complaint of its own, of some 200 bytes. */
+const bytesACharacter = 256
+
+/** Compiles a program; the heap may grow by so many bytes meanwhile, and the text must be short enough for it. Never throws. */
+export const compile = (program: string, maxHeapBytes = Infinity): Compiled | Rejected => {
+  if (program.length * bytesACharacter > maxHeapBytes) {
+    const most = Math.floor(maxHeapBytes / bytesACharacter)
+    return { rejected: `SyntaxError: the program is too long to compile (more than ${most} characters)` }
+  }
   try {
+    HeapBudget.grant(maxHeapBytes)
     return compileText(unwrap(program))
   } catch (error) {
     if (error instanceof Illegal) {
       return {
         rejected: `SyntaxError: ${error.message}`,
         ...placeAt(lineStarts(program), Math.min(error.offset, program.length))
+      }
+    }
+    if (error instanceof HeapBudget.OutOfHeap) {
+      const most = Math.floor(maxHeapBytes / 1_048_576)
+      return {
+        rejected: `SyntaxError: the program takes too much memory to compile (more than ${most} MB)`,
+        retire: true
       }
     }
     // An exhausted stack leaves memos of this program in the parser, which would misread the next one.

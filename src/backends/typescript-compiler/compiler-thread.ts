@@ -1,17 +1,23 @@
 /**
  * The thread that compiles programs: one JSON text in, one JSON text out.
  */
-import { parentPort } from "node:worker_threads"
+import { parentPort, workerData } from "node:worker_threads"
 import { compile } from "./compile.ts"
+import { heapBytes } from "./HeapBudget.ts"
 
 const port = parentPort
-if (port === null) throw new Error("the compiler runs in a worker thread")
+const maxHeapBytes: unknown = workerData
+if (port === null || typeof maxHeapBytes !== "number") throw new Error("the compiler runs in a worker thread")
 
 // A first compilation of each kind, so that no program waits for what is loaded lazily.
 compile("const a: number = 1")
 compile("enum A { B }")
 
+// What a program leaves behind counts against no other: V8 may take its time to collect it.
+const mostLeft = heapBytes() + maxHeapBytes / 4
+
 port.on("message", (program: string) => {
-  port.postMessage(JSON.stringify(compile(program)))
+  const answer = compile(program, maxHeapBytes)
+  port.postMessage(JSON.stringify(heapBytes() > mostLeft ? { ...answer, retire: true } : answer))
 })
 port.postMessage("ready")
