@@ -60,6 +60,13 @@ const kill = (pid: number): void => {
   }
 }
 
+/**
+ * MiB of a thread's young objects. A thread that is out of memory gets some more from Node until it ends; where a
+ * collection moves more than that among the old objects, V8 ends the whole process, and on a machine with much memory
+ * the young may be 192 MiB.
+ */
+const maxYoungGenerationSizeMb = 24
+
 class ThreadGuest implements Guest {
   readonly #worker: Worker
   readonly #code = nextCode()
@@ -81,7 +88,7 @@ class ThreadGuest implements Guest {
 
   constructor(maxMemoryMb: number, permission: NodePermission | undefined) {
     const { port1, port2 } = new MessageChannel()
-    const resourceLimits: ResourceLimits = { maxOldGenerationSizeMb: maxMemoryMb }
+    const resourceLimits: ResourceLimits = { maxOldGenerationSizeMb: maxMemoryMb, maxYoungGenerationSizeMb }
     this.#port = port1
     this.#worker = new Worker(this.#code.entry, {
       name: "effect-code-runtime guest",

@@ -651,7 +651,9 @@ export const ends: ReadonlyArray<Rule> = [
           typescript: [
             "console.log('l'); const all: any[] = []; for (;;) all.push({ text: 'x' + all.length })",
             "console.log('l'); let s: any = {}; for (;;) s = { s, a: [1, 2, 3] }",
-            "console.log('l'); const all: any[] = []; for (;;) { all.push(Array(1000).fill(0).map((_, i) => ({ i }))); await null }"
+            "console.log('l'); const all: any[] = []; for (;;) { all.push(Array(1000).fill(0).map((_, i) => ({ i }))); await null }",
+            "console.log('l'); let s = ''; for (let i = 0; ; i++) s += JSON.stringify({ i })",
+            "console.log('l'); const rows = '[' + '{\"a\":1},'.repeat(10_000) + '1]'; const all: any[] = []; for (;;) all.push(JSON.parse(rows))"
           ],
           python: [
             "print('l')\nkept = []\nwhile True:\n    kept.append({'text': 'x' + str(len(kept))})",
