@@ -1,9 +1,12 @@
 // A program that calls host functions, in an Effect app.
-import { Console, Context, Effect, Layer } from "effect"
+import { Console, Context, Effect, Layer, Schema } from "effect"
 import { CodeRuntime, WorkerThread } from "effect-code-runtime"
 
 /** A service of the app, which a binding uses. */
 class Prices extends Context.Service<Prices, { readonly of: (item: string) => Effect.Effect<number> }>()("Prices") {}
+
+/** What a program is to pass: its author reads what was missing. */
+const Question = Schema.Struct({ item: Schema.String })
 
 const prices = Layer.succeed(Prices, { of: (item) => Effect.succeed(item.length * 100) })
 
@@ -24,11 +27,7 @@ const main = Effect.gen(function* () {
         global: "shop",
         functions: {
           priceOf: (args) =>
-            Effect.flatMap(Prices, (service) =>
-              typeof args === "object" && args !== null && "item" in args && typeof args.item === "string"
-                ? service.of(args.item)
-                : Effect.fail("priceOf takes { item: string }")
-            )
+            Effect.flatMap(Schema.decodeUnknownEffect(Question)(args), ({ item }) => Prices.use((_) => _.of(item)))
         },
         errorClass: { name: "ShopError", memberNameProperty: "tool" }
       }

@@ -6,7 +6,7 @@
  *   `ts bindings` block; `name=value` words are limits. `json result` after it is what comes of it (of a message the first
  *   line), `text message` the whole message.
  * - `ts suite`: a test file of Vitest, which must pass.
- * - `sh`: lines of `npm` name scripts that exist; others are run, with `code-runtime` on the path.
+ * - `sh`: lines of `npm` name scripts that exist; others are run, with `code-runtime` on the path and for `npx`.
  */
 import { spawn } from "node:child_process"
 import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -62,6 +62,10 @@ beforeAll(() => {
   const bin = join(folder, "bin/code-runtime")
   writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" ${condition} "${root}src/cli/main.ts" "$@"\n`)
   chmodSync(bin, 0o755)
+  // An app finds the command among what it has installed; nothing is to be looked for in a registry here.
+  const npx = join(folder, "bin/npx")
+  writeFileSync(npx, '#!/bin/sh\nexec "$@"\n')
+  chmodSync(npx, 0o755)
 })
 
 const runtimes = new Map<string, Promise<PromiseAdapter.PromiseCodeRuntime>>()

@@ -723,13 +723,16 @@ export const startGuest = (channel: GuestChannel): ((text: string) => void) => {
   const rejection = (call: Call, message: string): unknown => {
     const { errorClass, memberNameProperty, name } = call
     const error = errorClass === undefined ? new ErrorConstructor(message) : new errorClass(message)
+    // The program may have changed what objects inherit, descriptors among them.
     if (memberNameProperty !== undefined) {
-      defineProperty(error, memberNameProperty, { configurable: true, enumerable: true, writable: true, value: name })
+      const member = { __proto__: null, configurable: true, enumerable: true, writable: true, value: name }
+      defineProperty(error, memberNameProperty, member)
     }
     // The stack of the call itself: the answer came from outside of the program.
     let stack = message === "" ? error.name : `${error.name}: ${message}`
     for (let site = call.site; site !== undefined; site = site.next) stack += `\n${siteText(site)}`
-    defineProperty(error, "stack", { configurable: true, writable: true, value: stack })
+    const own = { __proto__: null, configurable: true, writable: true, value: stack }
+    defineProperty(error, "stack", own)
     return error
   }
 

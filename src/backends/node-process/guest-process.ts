@@ -13,7 +13,7 @@ const descriptor = 3
 const workerCodeMb = 16
 const { apply, set } = Reflect
 // A program can replace what a module exports, not what was taken from it before.
-const { closeSync, existsSync, readdirSync, readFileSync, readSync, writeSync } = process.getBuiltinModule("node:fs")
+const { closeSync, existsSync, readdirSync, readFileSync, readSync, writevSync } = process.getBuiltinModule("node:fs")
 const { from } = Buffer
 const { wait } = Atomics
 const reallyExit: (code: number) => never = Reflect.get(process, "reallyExit").bind(process)
@@ -32,12 +32,15 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 const codeOf = (error: unknown): unknown =>
   typeof error === "object" && error !== null && "code" in error ? error.code : undefined
 
-/** Writes at once: what was sent survives whatever the program does next. */
+/**
+ * Writes at once: what was sent survives whatever the program does next. By `writevSync`, since `writeSync` looks for its
+ * error in a plain object, which inherits what a program gives to all objects.
+ */
 const send = (lines: string): void => {
-  const bytes = from(lines)
+  const bytes: Uint8Array = from(lines)
   for (let at = 0; at < bytes.length;) {
     try {
-      at += writeSync(descriptor, bytes, at)
+      at += writevSync(descriptor, [at === 0 ? bytes : apply(subarray, bytes, [at])])
     } catch (error) {
       // The host is gone, or reads more slowly than the program writes.
       if (codeOf(error) !== "EAGAIN") reallyExit(1)
