@@ -58,8 +58,7 @@ const isCompiled = (value: object): value is Compiled =>
   "code" in value && typeof value.code === "string" && "columnOffset" in value && typeof value.columnOffset === "number"
 
 /** What a thread said of a program, and whether it is to be used again. */
-const answerOf = (text: unknown): { readonly outcome: Outcome; readonly retire: boolean } => {
-  const value: unknown = typeof text === "string" ? JSON.parse(text) : undefined
+const answerOf = (value: unknown): { readonly outcome: Outcome; readonly retire: boolean } => {
   if (typeof value === "object" && value !== null) {
     const retire = "retire" in value && value.retire === true
     if (isRejected(value)) return { outcome: { _tag: "Rejected", rejected: value, cacheable: true }, retire }

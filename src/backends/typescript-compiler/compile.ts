@@ -9,6 +9,8 @@ import { blankSourceFile } from "ts-blank-space"
 import ts from "typescript"
 import * as HeapBudget from "./HeapBudget.ts"
 import { type Compiled, lineStarts, makeLocate, placeAt } from "./locate.ts"
+import { checkPrintedSize, longestCode, TooLong } from "./printedSize.ts"
+import { harmless } from "./regularExpressions.ts"
 import { unwrap } from "./unwrap.ts"
 
 /** A program that was not compiled, and why. */
@@ -586,6 +588,12 @@ const blanked = (body: string, source: Source): Compiled => {
   }
 }
 
+/** Looks at what is about to be printed. */
+const sized: ts.TransformerFactory<ts.SourceFile> = () => (file) => {
+  checkPrintedSize(file)
+  return file
+}
+
 const printed = (text: string, source: Source): Compiled => {
   const { hoisted } = source
   const open = `${hoisted.syntaxError === undefined ? "" : `const ${hoisted.syntaxError}=SyntaxError;`}return async function(){"use strict";`
@@ -594,7 +602,8 @@ const printed = (text: string, source: Source): Compiled => {
   const output = ts.transpileModule(input, {
     fileName: "program.ts",
     reportDiagnostics: true,
-    compilerOptions: printerOptions
+    compilerOptions: printerOptions,
+    transformers: { after: [sized] }
   })
   const diagnostic = output.diagnostics?.[0]
   if (diagnostic !== undefined) {
@@ -630,7 +639,7 @@ const earlyError = (
   compiled: Compiled
 ): { readonly message: string; readonly line?: number; readonly column?: number } | undefined => {
   try {
-    return void new vm.Script(compiled.code, { filename: "program.ts" })
+    return void new vm.Script(harmless(compiled.code), { filename: "program.ts" })
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     // The only place where V8 says where: "program.ts:3", the line itself, and carets under the place.
@@ -754,6 +763,11 @@ export const compile = (program: string, maxHeapBytes = Infinity): Compiled | Re
       return {
         rejected: `SyntaxError: the program takes too much memory to compile (more than ${most} MB)`,
         retire: true
+      }
+    }
+    if (error instanceof TooLong) {
+      return {
+        rejected: `SyntaxError: the program is too long once it is compiled (more than ${longestCode} characters)`
       }
     }
     // An exhausted stack leaves memos of this program in the parser, which would misread the next one.

@@ -1,5 +1,6 @@
 /**
- * The thread that compiles programs: one JSON text in, one JSON text out.
+ * The thread that compiles programs: a program in, plain data out. Data and not JSON: the host
+ * takes in what may be megabytes of code, and a clone of it keeps its thread for less than a parse.
  */
 import { parentPort, workerData } from "node:worker_threads"
 import { compile } from "./compile.ts"
@@ -18,6 +19,6 @@ const mostLeft = heapBytes() + maxHeapBytes / 4
 
 port.on("message", (program: string) => {
   const answer = compile(program, maxHeapBytes)
-  port.postMessage(JSON.stringify(heapBytes() > mostLeft ? { ...answer, retire: true } : answer))
+  port.postMessage(heapBytes() > mostLeft ? { ...answer, retire: true } : answer)
 })
 port.postMessage("ready")

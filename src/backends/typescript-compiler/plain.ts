@@ -2,6 +2,7 @@
  * Programs that need no compiler: short JavaScript that TypeScript reads in just the same way. V8 judges them in the host
  * in microseconds, so they wait for no thread to load TypeScript. Whatever is doubtful is left to the compiler.
  */
+import { mayBeCostly } from "./costly.ts"
 import type { Compiled } from "./locate.ts"
 
 /** Characters of the longest text that is judged here: V8 parses so much in well under a millisecond. */
@@ -35,6 +36,6 @@ const open = '(async function(){"use strict";'
 /** The program as the compiler would give it; undefined where that takes the compiler. */
 export const plain = (program: string): Compiled | undefined => {
   if (program.length > longest || doubtfulWord.test(program) || perhapsTypeArguments(program)) return undefined
-  if (doubtfulBeginning.test(program.replace(space, "")) || !isBody(program)) return undefined
+  if (mayBeCostly(program) || doubtfulBeginning.test(program.replace(space, "")) || !isBody(program)) return undefined
   return { code: `${open}${program}\n})`, columnOffset: -open.length, prefix: open.length, imports: [] }
 }
