@@ -8,6 +8,10 @@ import { compiledOf, isRejected } from "./evaluate.ts"
 
 const classes = (count: number, flags: string): string => `/[${"\\w".repeat(count)}]/${flags}`
 
+/** Constants of which each is twice the one before. */
+const doubling = (first: string, times: number): string =>
+  [`x0 = '${first}'`, ...Array.from({ length: times }, (_, i) => `x${i + 1} = x${i} + x${i}`)].join(", ")
+
 describe("regular expressions that V8 reads for seconds, and that nothing ends meanwhile", () => {
   it.each(["iv", "u", "giu", "v", "dgimsuy"])("are not judged in the host: flags %s", (flags) => {
     assert.isUndefined(plain(`return 1;x=${classes(8_000, flags)}`))
@@ -70,10 +74,6 @@ describe("regular expressions that V8 reads for seconds, and that nothing ends m
 })
 
 describe("texts that grow as they are printed", () => {
-  /** Constants of which each is twice the one before. */
-  const doubling = (first: string, times: number): string =>
-    [`x0 = '${first}'`, ...Array.from({ length: times }, (_, i) => `x${i + 1} = x${i} + x${i}`)].join(", ")
-
   const tooLong = "SyntaxError: the program is too long once it is compiled (more than 33554432 characters)"
 
   it.each([
