@@ -354,9 +354,11 @@ return len(bytearray(32 << 20))`
     await makeWithZygote()
     let seen: ReadonlyArray<number> = []
     const look = async () => {
-      // The next standby may be on its way to what every guest is.
-      await until(() => inside(2).every(isConfined))
-      seen = inside(2)
+      // The next standby may be on its way to what every guest is: one list is waited for and looked at.
+      await until(() => {
+        seen = inside(2)
+        return seen.length >= 2 && seen.every(isConfined)
+      })
       for (const pid of seen) {
         const status = read(`/proc/${pid}/status`)
         assert.match(status, /^CapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+$/mu)
