@@ -354,17 +354,17 @@ return len(bytearray(32 << 20))`
     await makeWithZygote()
     let seen: ReadonlyArray<number> = []
     const look = async () => {
-      // The next standby may be on its way to what every guest is: one list is waited for and looked at.
+      // The next standby may be on its way to what every guest is, its group last: one list is waited for and looked at.
+      const group = `effect-code-runtime-sandbox-${process.pid}-`
       await until(() => {
         seen = inside(2)
-        return seen.length >= 2 && seen.every(isConfined)
+        return seen.length >= 2 && seen.every((pid) => isConfined(pid) && read(`/proc/${pid}/cgroup`).includes(group))
       })
       for (const pid of seen) {
         const status = read(`/proc/${pid}/status`)
         assert.match(status, /^CapInh:\t0+\nCapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\nCapAmb:\t0+$/mu)
         assert.match(status, /^NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t2$/mu)
         assert.notMatch(status, /^Uid:.*\t0\b/mu)
-        assert.include(read(`/proc/${pid}/cgroup`), `effect-code-runtime-sandbox-${process.pid}-`)
         for (const space of ["pid", "mnt", "ipc", "uts"]) {
           const spaceOf = (each: number) => readlinkSync(`/proc/${each}/ns/${space}`)
           assert.notStrictEqual(spaceOf(pid), spaceOf(zygotes()[0] ?? 0), space)
