@@ -152,8 +152,7 @@ export const make = (options: Options): CompilerThreads => {
         const waiting = [...queue]
         queue.clear()
         for (const { done } of waiting) done({ _tag: "Failure", cause: failure })
-      } else if (isOutOfMemory(cause))
-        job?.done(rejection(`the program takes too much memory to compile (more than ${options.maxMemoryMb} MB)`))
+      } else if (isOutOfMemory(cause)) job?.done(rejection("the compiler ran out of memory on the program"))
       else job?.done(rejection("the compiler ended on the program"))
       if (ready || queue.size > 0) assign()
     })

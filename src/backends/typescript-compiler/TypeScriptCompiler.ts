@@ -161,8 +161,8 @@ export const layerWith = (options: Partial<CompilerThreads.Options>): Layer.Laye
   layerOf(() => CompilerThreads.make({ ...PreparedThreads.defaults, ...options }))
 
 /**
- * The compiler of TypeScript programs. A program that takes more than 10 seconds or more than 512 MB to compile, or that
- * is nested too deeply, is rejected. Closing the scope ends the threads; compilations that are open then, and later ones,
+ * The compiler of TypeScript programs. A program that takes more than 10 seconds or more than 512 MB to compile, that has
+ * more than 2,097,152 characters, becomes more than 33,554,432, or is nested too deeply, is rejected. Closing the scope ends the threads; compilations that are open then, and later ones,
  * are interrupted.
  */
 export const layer: Layer.Layer<ProgramCompiler> = layerOf(PreparedThreads.take)

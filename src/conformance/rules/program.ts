@@ -917,6 +917,9 @@ export const program: ReadonlyArray<Rule> = [
             "\u0000",
             "return 1 }; {",
             "\\u{110000}",
+            // V8 reads a long expression with such flags in the guest alone.
+            `console.log('begun'); return /(?<a>${"x".repeat(300)}/u`,
+            `console.log('begun'); const a: RegExp = /[${"x".repeat(300)}/v`,
             "\ud800"
           ],
           python: [
