@@ -2,7 +2,7 @@
  * What a thread cannot keep its program from, each shown. Every program runs in a host of its own.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, rmdirSync } from "node:fs"
 import { HostProcess } from "./HostProcess.ts"
 
 const onItsOwnHost = async (use: (host: HostProcess) => Promise<void>): Promise<void> => {
@@ -72,6 +72,7 @@ return pid`
       const [directory, folder] = outcome.value
       assert.strictEqual(directory, process.cwd())
       assert.isTrue(typeof folder === "string" && existsSync(folder))
+      rmdirSync(String(folder))
     }))
 
   for (const signal of ["SIGKILL", "SIGTERM"]) {
