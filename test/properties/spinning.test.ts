@@ -2,7 +2,7 @@
  * How a JavaScript guest waits for answers, by a clock and a host of the test's own.
  */
 import { assert, describe, it } from "vitest"
-import { spinning } from "../../src/backends/javascript-guest/spinning.ts"
+import { loop, spinning } from "../../src/backends/javascript-guest/spinning.ts"
 
 /** A guest that calls, again and again, a host that takes so long: for a guest that sleeps, and for one that is awake. */
 const guest = (asleepMs: number, awakeMs: number) => {
@@ -127,5 +127,24 @@ describe("a JavaScript guest that waits for answers", () => {
     each.stopWaiting()
     times(1000, each.answer)
     assert.strictEqual(each.polls, 0)
+  })
+})
+
+describe("the turns of Node's loop", () => {
+  it("are not asked for where a setter of the program would be reached by them", async () => {
+    const ran: Array<string> = []
+    for (const prototype of [Array.prototype, Object.prototype]) {
+      for (const place of ["0", "1"]) {
+        // oxlint-disable-next-line no-extend-native -- it is what a program may do
+        Object.defineProperty(prototype, place, { set: () => void ran.push("setter"), configurable: true })
+        try {
+          loop.later(() => ran.push("task"))
+        } finally {
+          Reflect.deleteProperty(prototype, place)
+        }
+      }
+    }
+    await new Promise<void>((resolve) => void loop.later(resolve))
+    assert.deepStrictEqual(ran, [])
   })
 })

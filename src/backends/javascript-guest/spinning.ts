@@ -12,7 +12,7 @@ export interface Waiting {
   readonly now: () => number
   /** Does something after what was set off before, in this turn of the event loop. */
   readonly soon: (task: () => void) => void
-  /** Does something in the next turn. */
+  /** Does something in the next turn, or never. */
   readonly later: (task: () => void) => void
   /** Takes what the host has said; undefined where that is nothing. */
   readonly poll: () => string | undefined
@@ -20,13 +20,29 @@ export interface Waiting {
   readonly isWaiting: () => boolean
 }
 
-const { apply } = Reflect
+const { apply, getOwnPropertyDescriptor } = Reflect
 const { hrtime } = process
 const afterTurn = setImmediate
 const promiseThen = Promise.prototype.then
 const settled = Promise.resolve()
 // Else `then` would ask the constructor that the program may have changed.
 Object.defineProperty(settled, "constructor", { value: undefined })
+
+const prototypes = [Array.prototype, Object.prototype]
+const firstPlaces = ["0", "1"]
+
+/**
+ * Whether setters of the program stand where Node writes as it runs an immediate or a timer: to the first places of a list
+ * that is empty. What they throw would end the run, although the program has set off neither.
+ */
+const isListReached = (): boolean => {
+  for (let i = 0; i < prototypes.length; i++) {
+    for (let k = 0; k < firstPlaces.length; k++) {
+      if (getOwnPropertyDescriptor(prototypes[i] ?? {}, firstPlaces[k] ?? "") !== undefined) return true
+    }
+  }
+  return false
+}
 
 /** The clock and the turns of Node's event loop. */
 export const loop: Pick<Waiting, "now" | "soon" | "later"> = {
@@ -36,7 +52,10 @@ export const loop: Pick<Waiting, "now" | "soon" | "later"> = {
   },
   // Not by a tick: Node keeps those in a list that setters of the program reach.
   soon: (task) => void apply(promiseThen, settled, [task]),
-  later: (task) => void afterTurn(task)
+  // Else it sleeps from here on, as a guest does whose answers are late: slower, and nothing else.
+  later: (task) => {
+    if (!isListReached()) afterTurn(task)
+  }
 }
 
 /** An answer that comes sooner did not have to wake anybody. */
