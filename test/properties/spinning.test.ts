@@ -133,10 +133,13 @@ describe("a JavaScript guest that waits for answers", () => {
 describe("the turns of Node's loop", () => {
   it("are not asked for where a setter of the program would be reached by them", async () => {
     const ran: Array<string> = []
+    const set = () => {
+      ran.push("setter")
+    }
     for (const prototype of [Array.prototype, Object.prototype]) {
       for (const place of ["0", "1"]) {
         // oxlint-disable-next-line no-extend-native -- it is what a program may do
-        Object.defineProperty(prototype, place, { set: () => void ran.push("setter"), configurable: true })
+        Object.defineProperty(prototype, place, { set, configurable: true })
         try {
           loop.later(() => ran.push("task"))
         } finally {
